@@ -1,0 +1,148 @@
+//! Sending and receiving over the socketpair, descriptors included (SCM_RIGHTS), never past a deadline.
+//! A peer that is gone, silent or talks nonsense is an `io::Error`; it must never block for ever where
+//! a deadline is given, and received descriptors are close-on-exec.
+#![allow(unsafe_code)]
+
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+
+use crate::job::MAX;
+use crate::word::{SIZE, Word};
+
+/// Most descriptors one message brings.
+pub const MAX_DESCRIPTORS: usize = 64;
+
+/// Sends the job's bytes behind their length; `fds` ride with the first byte.
+pub fn send_job(to: BorrowedFd, job: &[u8], fds: &[RawFd], deadline: Option<Instant>) -> io::Result<()> {
+    let length = u32::try_from(job.len()).ok().filter(|n| *n as usize <= MAX);
+    let length = length.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "job too large"))?;
+    send(to, &length.to_le_bytes(), fds, deadline)?;
+    send(to, job, &[], deadline)
+}
+
+/// Receives what `send_job` sent.
+pub fn receive_job(from: BorrowedFd, deadline: Option<Instant>) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut fds = Vec::new();
+    let mut length = [0; 4];
+    receive(from, &mut length, &mut fds, deadline)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MAX {
+        return Err(io::Error::new(ErrorKind::InvalidData, "job too large"));
+    }
+    let mut job = vec![0; length];
+    receive(from, &mut job, &mut fds, deadline)?;
+    Ok((job, fds))
+}
+
+/// Sends one word.
+pub fn send_word(to: BorrowedFd, word: Word, fds: &[RawFd], deadline: Option<Instant>) -> io::Result<()> {
+    send(to, &word.encode(), fds, deadline)
+}
+
+/// Receives one word; `UnexpectedEof` when the peer is gone.
+pub fn receive_word(from: BorrowedFd, fds: &mut Vec<OwnedFd>, deadline: Option<Instant>) -> io::Result<Word> {
+    let mut bytes = [0; SIZE];
+    receive(from, &mut bytes, fds, deadline)?;
+    Word::decode(bytes).ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "unknown word"))
+}
+
+fn send(to: BorrowedFd, mut bytes: &[u8], mut fds: &[RawFd], deadline: Option<Instant>) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let rights = [ControlMessage::ScmRights(fds)];
+        let control = if fds.is_empty() { &rights[..0] } else { &rights[..] };
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        match sendmsg::<()>(to.as_raw_fd(), &[IoSlice::new(bytes)], control, flags, None) {
+            Ok(n) => {
+                bytes = &bytes[n..];
+                fds = &[];
+            }
+            Err(Errno::EAGAIN) => wait(to, PollFlags::POLLOUT, deadline)?,
+            Err(Errno::EINTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}
+
+fn receive(from: BorrowedFd, mut into: &mut [u8], fds: &mut Vec<OwnedFd>, deadline: Option<Instant>) -> io::Result<()> {
+    while !into.is_empty() {
+        let mut control = nix::cmsg_space!([RawFd; MAX_DESCRIPTORS]);
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_CMSG_CLOEXEC;
+        let mut slices = [IoSliceMut::new(into)];
+        let got = match recvmsg::<()>(from.as_raw_fd(), &mut slices, Some(&mut control), flags) {
+            Ok(message) => {
+                for part in message.cmsgs()? {
+                    if let ControlMessageOwned::ScmRights(raw) = part {
+                        // SAFETY: the kernel has just made these descriptors for us; nobody else owns them.
+                        fds.extend(raw.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
+                    }
+                }
+                message.bytes
+            }
+            Err(Errno::EAGAIN) => {
+                wait(from, PollFlags::POLLIN, deadline)?;
+                continue;
+            }
+            Err(Errno::EINTR) => continue,
+            Err(e) => return Err(e.into()),
+        };
+        if got == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        into = &mut into[got..];
+    }
+    Ok(())
+}
+
+fn wait(on: BorrowedFd, what: PollFlags, deadline: Option<Instant>) -> io::Result<()> {
+    let timeout = match deadline.map(|d| d.saturating_duration_since(Instant::now())) {
+        None => PollTimeout::NONE,
+        Some(Duration::ZERO) => return Err(ErrorKind::TimedOut.into()),
+        // Rounded up, so that a part of a millisecond does not spin.
+        Some(left) => PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX),
+    };
+    match poll(&mut [PollFd::new(on.as_fd(), what)], timeout) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_job_larger_than_the_socket_buffer_arrives_with_its_descriptors() {
+        let (a, b) = UnixStream::pair().unwrap();
+        let sent: Vec<u8> = (0..1_000_000u32).map(|n| n as u8).collect();
+        let copy = sent.clone();
+        let sender = std::thread::spawn(move || send_job(a.as_fd(), &copy, &[0, 1, 2], None));
+        let (got, fds) = receive_job(b.as_fd(), None).unwrap();
+        sender.join().unwrap().unwrap();
+        assert_eq!((got, fds.len()), (sent, 3));
+    }
+
+    #[test]
+    fn a_silent_or_full_peer_ends_in_a_timeout() {
+        let (a, b) = UnixStream::pair().unwrap();
+        let soon = || Some(Instant::now() + Duration::from_millis(30));
+        let silent = receive_word(b.as_fd(), &mut Vec::new(), soon()).unwrap_err();
+        assert_eq!(silent.kind(), ErrorKind::TimedOut);
+        let full = send_job(a.as_fd(), &vec![0; MAX], &[], soon()).unwrap_err();
+        assert_eq!(full.kind(), ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_gone_peer_is_an_end() {
+        let (a, b) = UnixStream::pair().unwrap();
+        drop(a);
+        let gone = receive_word(b.as_fd(), &mut Vec::new(), None).unwrap_err();
+        assert_eq!(gone.kind(), ErrorKind::UnexpectedEof);
+    }
+}

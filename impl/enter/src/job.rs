@@ -1,0 +1,154 @@
+//! The job: what the stage is to execute. Encoding and decoding are pure; a malformed or oversized
+//! message is an error value, it must never panic and never be executed in part.
+
+use std::ffi::CString;
+
+/// One step, as the stage needs it. No value holds a NUL byte: `decode` returns C strings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Job {
+    /// Program and arguments; never empty after `decode`.
+    pub argv: Vec<CString>,
+    /// `NAME=VALUE`, the whole environment of the step.
+    pub env: Vec<CString>,
+    /// Working folder, absolute, as seen inside.
+    pub cwd: CString,
+    /// Loopback ports the stage listens on before the step exists.
+    pub ports: Vec<u16>,
+}
+
+/// Why a message is not a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malformed {
+    /// It ends early, or a length points past its end.
+    Short,
+    /// Bytes follow the last field.
+    Trailing,
+    /// The first bytes are not this version's mark.
+    Version,
+    /// A NUL inside a string.
+    Nul,
+    /// No program.
+    Empty,
+}
+
+/// Largest message in bytes (Linux limits argv and environment together to 6 MiB).
+pub const MAX: usize = 8 << 20;
+
+const MARK: &[u8; 4] = b"KSJ1";
+
+impl Job {
+    /// The message's bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = MARK.to_vec();
+        strings(&mut out, &self.argv);
+        strings(&mut out, &self.env);
+        string(&mut out, &self.cwd);
+        number(&mut out, self.ports.len());
+        self.ports.iter().for_each(|p| out.extend_from_slice(&p.to_le_bytes()));
+        out
+    }
+
+    /// The job in `bytes`, all of them.
+    pub fn decode(bytes: &[u8]) -> Result<Job, Malformed> {
+        let mut rest = bytes;
+        if take(&mut rest, MARK.len())? != MARK {
+            return Err(Malformed::Version);
+        }
+        let argv = take_strings(&mut rest)?;
+        let env = take_strings(&mut rest)?;
+        let cwd = take_string(&mut rest)?;
+        let mut ports = Vec::new();
+        for _ in 0..take_number(&mut rest)? {
+            let b = take(&mut rest, 2)?;
+            ports.push(u16::from_le_bytes([b[0], b[1]]));
+        }
+        if !rest.is_empty() {
+            return Err(Malformed::Trailing);
+        }
+        if argv.first().is_none_or(|a| a.is_empty()) {
+            return Err(Malformed::Empty);
+        }
+        Ok(Job { argv, env, cwd, ports })
+    }
+}
+
+fn number(out: &mut Vec<u8>, n: usize) {
+    out.extend_from_slice(&(n as u32).to_le_bytes());
+}
+
+fn string(out: &mut Vec<u8>, s: &CString) {
+    number(out, s.as_bytes().len());
+    out.extend_from_slice(s.as_bytes());
+}
+
+fn strings(out: &mut Vec<u8>, all: &[CString]) {
+    number(out, all.len());
+    all.iter().for_each(|s| string(out, s));
+}
+
+fn take<'a>(rest: &mut &'a [u8], n: usize) -> Result<&'a [u8], Malformed> {
+    let (head, tail) = rest.split_at_checked(n).ok_or(Malformed::Short)?;
+    *rest = tail;
+    Ok(head)
+}
+
+fn take_number(rest: &mut &[u8]) -> Result<usize, Malformed> {
+    let b = take(rest, 4)?;
+    Ok(u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
+}
+
+fn take_string(rest: &mut &[u8]) -> Result<CString, Malformed> {
+    let n = take_number(rest)?;
+    CString::new(take(rest, n)?).map_err(|_| Malformed::Nul)
+}
+
+fn take_strings(rest: &mut &[u8]) -> Result<Vec<CString>, Malformed> {
+    // The count is not trusted with an allocation: each string costs at least four bytes of input.
+    (0..take_number(rest)?).map(|_| take_string(rest)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Job {
+        let c = |s: &str| CString::new(s).unwrap();
+        Job {
+            argv: vec![c("sh"), c("-c"), c("echo \u{fc}; exit 3")],
+            env: vec![c("PATH=/usr/bin"), c("EMPTY=")],
+            cwd: c("/work"),
+            ports: vec![3128, 18080],
+        }
+    }
+
+    #[test]
+    fn comes_back_as_it_was() {
+        assert_eq!(Job::decode(&sample().encode()), Ok(sample()));
+    }
+
+    #[test]
+    fn every_shorter_message_is_refused() {
+        let bytes = sample().encode();
+        for n in 0..bytes.len() {
+            assert!(Job::decode(&bytes[..n]).is_err(), "{n} bytes decoded");
+        }
+    }
+
+    #[test]
+    fn wrong_messages_are_refused() {
+        let good = sample().encode();
+        let mut trailing = good.clone();
+        trailing.push(0);
+        assert_eq!(Job::decode(&trailing), Err(Malformed::Trailing));
+        let mut version = good.clone();
+        version[3] = b'9';
+        assert_eq!(Job::decode(&version), Err(Malformed::Version));
+        let mut nul = good.clone();
+        nul[12] = 0;
+        assert_eq!(Job::decode(&nul), Err(Malformed::Nul));
+        let mut huge = good;
+        huge[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(Job::decode(&huge).is_err());
+        assert_eq!(Job::decode(&Job::default().encode()), Err(Malformed::Empty));
+    }
+}

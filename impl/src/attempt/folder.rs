@@ -1,0 +1,178 @@
+//! The attempt folder: `worktrees/` and `artifacts/` for the step, the records beside them for kusaw.
+//! The records are opened before the step exists, new and never through a link, and only written through
+//! those descriptors; a second attempt must never touch the folder of a first.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat, renameat};
+use nix::sys::stat::{Mode, mkdirat};
+use serde::Serialize;
+
+use crate::outcome::{Reason, Refusal, RunState, StepOutcome};
+
+/// An attempt's folder, new.
+#[derive(Debug)]
+pub struct Folder {
+    /// The attempt's id.
+    pub id: String,
+    /// Its real path.
+    pub path: PathBuf,
+    fd: OwnedFd,
+    outcome: File,
+}
+
+/// What `outcome.json` holds.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs, reason = "the fields are those of the observation contract")]
+pub struct Record<'a> {
+    pub contract: u32,
+    pub attempt: &'a str,
+    pub step: &'a str,
+    pub state: RunState,
+    pub outcome: StepOutcome,
+    pub reason: Option<Reason>,
+    pub exit_code: i32,
+    pub signal: Option<i32>,
+    pub sandbox: SandboxRecord<'a>,
+    pub started: String,
+    pub ended: String,
+}
+
+/// The part about the sandbox.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs, reason = "the fields are those of the observation contract")]
+pub struct SandboxRecord<'a> {
+    pub effective: &'a str,
+    pub why: &'a str,
+    pub backend: Option<&'a str>,
+}
+
+const NEW: OFlag = OFlag::O_CREAT
+    .union(OFlag::O_EXCL)
+    .union(OFlag::O_NOFOLLOW)
+    .union(OFlag::O_CLOEXEC)
+    .union(OFlag::O_APPEND)
+    .union(OFlag::O_WRONLY);
+const FOLDER: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+const OUTCOME_UNFINISHED: &str = ".outcome.json.unfinished";
+
+impl Folder {
+    /// Makes `factory/attempts/ID/` with its two folders; `factory` is a real path.
+    pub fn make(factory: &Path, id: Option<&str>) -> Result<Folder, Refusal> {
+        let attempts = factory.join("attempts");
+        let failed =
+            |e: &dyn std::fmt::Display| Refusal::new(Reason::AttemptFolder, format!("{}: {e}", attempts.display()));
+        let id = match id {
+            Some(id) if valid_id(id) => id.to_string(),
+            Some(id) => return Err(bad_id(id)),
+            None => own_id(),
+        };
+        match std::fs::create_dir(&attempts) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(&e)),
+            _ => {}
+        }
+        let above = open(&attempts, FOLDER, Mode::empty()).map_err(|e| failed(&e))?;
+        match mkdirat(&above, id.as_str(), Mode::S_IRWXU) {
+            Err(Errno::EEXIST) => {
+                return Err(Refusal::new(Reason::AttemptExists, format!("{}", attempts.join(&id).display())));
+            }
+            made => made.map_err(|e| failed(&e))?,
+        }
+        let fd = openat(&above, id.as_str(), FOLDER, Mode::empty()).map_err(|e| failed(&e))?;
+        for part in ["worktrees", "artifacts"] {
+            mkdirat(&fd, part, Mode::S_IRWXU).map_err(|e| failed(&e))?;
+        }
+        let outcome = new_file(&fd, OUTCOME_UNFINISHED).map_err(|e| failed(&e))?;
+        Ok(Folder { path: attempts.join(&id), id, fd, outcome })
+    }
+
+    /// The step's own folder.
+    pub fn artifacts(&self) -> PathBuf {
+        self.path.join("artifacts")
+    }
+
+    /// Where a repo's worktree goes.
+    pub fn worktree(&self, repo: &str) -> PathBuf {
+        self.path.join("worktrees").join(repo)
+    }
+
+    /// A new record beside them, for appending.
+    pub fn record(&self, name: &str) -> Result<File, Refusal> {
+        let failed = |e| Refusal::new(Reason::AttemptFolder, format!("{}: {e}", self.path.join(name).display()));
+        new_file(&self.fd, name).map_err(failed)
+    }
+
+    /// Writes the outcome; it appears whole or not at all.
+    pub fn finish(mut self, record: &Record) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(record)?;
+        text.push(b'\n');
+        self.outcome.write_all(&text)?;
+        Ok(renameat(&self.fd, OUTCOME_UNFINISHED, &self.fd, "outcome.json")?)
+    }
+}
+
+/// The time as the records write it: RFC 3339, UTC, milliseconds.
+pub fn timestamp(at: SystemTime) -> String {
+    humantime::format_rfc3339_millis(at).to_string()
+}
+
+fn new_file(folder: &OwnedFd, name: &str) -> nix::Result<File> {
+    openat(folder, name, NEW, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
+}
+
+fn valid_id(id: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    (1..=64).contains(&id.len()) && id.bytes().all(fits) && !id.starts_with(['.', '-'])
+}
+
+fn bad_id(id: &str) -> Refusal {
+    let shown: String = id.chars().take(80).map(|c| if c.is_control() { '?' } else { c }).collect();
+    Refusal {
+        reason: Reason::AttemptFolder,
+        detail: format!("--attempt {shown:?} is no attempt id"),
+        fix: Some("1 to 64 letters, digits, dots, dashes and underscores, no dot or dash first".into()),
+    }
+}
+
+/// Time and process id: sorts by start, and two at once differ.
+fn own_id() -> String {
+    let now: String = timestamp(SystemTime::now()).chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    format!("{now}-{}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_plain_names() {
+        for fine in ["a", "A-1_b.c", &"x".repeat(64), &own_id()] {
+            assert!(valid_id(fine), "{fine}");
+        }
+        for bad in ["", ".", "..", ".a", "-a", "a/b", "a b", "ä", &"x".repeat(65), "a\n"] {
+            assert!(!valid_id(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_second_attempt_of_one_id_is_refused_and_touches_nothing() {
+        let factory = tempfile::tempdir().unwrap();
+        let first = Folder::make(factory.path(), Some("a")).unwrap();
+        assert_eq!(Folder::make(factory.path(), Some("a")).unwrap_err().reason, Reason::AttemptExists);
+        assert!(first.record("events.jsonl").is_ok());
+        assert!(first.record("events.jsonl").is_err());
+    }
+
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let factory = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), factory.path().join("attempts")).unwrap();
+        assert_eq!(Folder::make(factory.path(), None).unwrap_err().reason, Reason::AttemptFolder);
+    }
+}

@@ -1,0 +1,62 @@
+//! Reads the facts of this host that the mount plan depends on. What it hides or makes read-only it looks
+//! up each time; it must not let a link of the host lead a mount elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::etc;
+use super::plan::Host;
+use crate::outcome::{Reason, Refusal};
+use crate::reach::Reach;
+
+/// Folders that a merged /usr turns into links.
+const USUAL: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// Below /usr, but not the system's.
+const SOURCES: &[&str] = &["/usr/src", "/usr/local/src"];
+
+/// Machine-wide switches, writable for uid 0 even without capabilities.
+const PROC_READ_ONLY: &[&str] = &["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
+
+/// Kernel memory and keys, readable for uid 0.
+const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug"];
+
+/// The facts, with the prepared /etc made if it is not there yet.
+pub fn read(reach: &Reach) -> Result<Host, Refusal> {
+    let root = nix::unistd::geteuid().is_root();
+    let prepared = etc::prepare(reach)
+        .map_err(|e| Refusal::new(Reason::SetupFailed, format!("the prepared /etc could not be made: {e}")))?;
+    let mut host = Host {
+        empty: prepared.join(etc::EMPTY),
+        etc: prepared,
+        hidden: paths(SOURCES).filter(|p| has_entries(p)).collect(),
+        proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
+        proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),
+        ..Host::default()
+    };
+    for name in paths(USUAL) {
+        match fs::symlink_metadata(&name) {
+            Ok(meta) if meta.is_symlink() => {
+                if let Some(target) = fs::read_link(&name).ok().filter(|t| below_usr(t)) {
+                    host.links.push((name, target));
+                }
+            }
+            Ok(meta) if meta.is_dir() => host.folders.push(name),
+            _ => {}
+        }
+    }
+    Ok(host)
+}
+
+fn paths(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
+    names.iter().map(PathBuf::from)
+}
+
+fn below_usr(target: &Path) -> bool {
+    target.starts_with("usr") || target.starts_with("/usr")
+}
+
+/// A folder that cannot be listed counts as one with entries.
+fn has_entries(folder: &Path) -> bool {
+    folder.is_dir() && fs::read_dir(folder).map_or(true, |mut list| list.next().is_some())
+}

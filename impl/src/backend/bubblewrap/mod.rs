@@ -1,0 +1,88 @@
+//! Launching with bubblewrap: plan, spawn, conversation with the stage, verdict. The step's argv,
+//! environment and stdio go to the stage over a socketpair and are never seen by bubblewrap.
+
+mod conversation;
+mod diagnosis;
+mod etc;
+mod host;
+mod plan;
+mod spawn;
+
+use std::env;
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use kusaw_enter::Job;
+
+use super::Launch;
+use crate::attempt::signals::Signals;
+use crate::outcome::{End, Reason, Refusal};
+use conversation::Conversation;
+pub use conversation::GRACE;
+
+/// The name in records and reports.
+pub const NAME: &str = "bubblewrap";
+
+/// From starting bubblewrap to the stage's first word, unless KUSAW_START_TIMEOUT says otherwise.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Runs one step in its sandbox and returns how it ended. Blocks the calling thread until bubblewrap is
+/// reaped: the kernel kills the sandbox when the thread that started it ends.
+pub fn launch(launch: Launch) -> Result<End, Refusal> {
+    let deadline = Instant::now() + start_timeout();
+    let program = find()?;
+    let stage = spawn::open_stage()?;
+    let job = job(&launch)?;
+    let host = host::read(launch.reach)?;
+    let arguments = plan::arguments(launch.reach, &host);
+    let name = if job.ports.is_empty() { c"__enter" } else { c"__egress-bridge" };
+    let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
+    let sandbox = spawn::spawn(&program, &arguments, name, &stage)?;
+    drop(stage);
+    let (stdio, pumps) = launch.stdio.split();
+    let mut conversation = Conversation::new(sandbox, signals, deadline);
+    let end = conversation.run(&job, stdio, launch.ready);
+    conversation.finish();
+    pumps.drain();
+    end
+}
+
+/// bwrap on PATH. Empty and relative entries of PATH are not searched.
+pub fn find() -> Result<PathBuf, Refusal> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).filter(|p| p.is_absolute()).map(|p| p.join("bwrap")).find(|p| executable(p));
+    found.ok_or_else(|| Refusal::new(Reason::NoBwrap, "no program bwrap in any folder of PATH"))
+}
+
+/// The version bwrap says it has, for the report only: no decision hangs on it.
+pub fn version() -> Option<String> {
+    let out = Command::new(find().ok()?).arg("--version").env_clear().output().ok()?;
+    let text = String::from_utf8(out.stdout).ok()?;
+    text.split_whitespace().last().map(str::to_string)
+}
+
+fn executable(path: &std::path::Path) -> bool {
+    path.is_file() && nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok()
+}
+
+fn start_timeout() -> Duration {
+    let seconds = env::var("KUSAW_START_TIMEOUT").ok().and_then(|s| s.trim().parse::<f64>().ok());
+    seconds.filter(|s| *s > 0.0 && *s <= 86_400.0).map_or(START_TIMEOUT, Duration::from_secs_f64)
+}
+
+fn job(launch: &Launch) -> Result<Job, Refusal> {
+    let nul = |what: &str| Refusal::new(Reason::SetupFailed, format!("{what} holds a NUL byte"));
+    let text = |s: &OsString, what: &str| CString::new(s.as_bytes()).map_err(|_| nul(what));
+    let argv = launch.argv.iter().map(|a| text(a, "an argument")).collect::<Result<_, _>>()?;
+    let pairs = launch.reach.env.iter();
+    let env = pairs.map(|(n, v)| [n.as_bytes(), b"=", v.as_bytes()].concat()).map(CString::new);
+    Ok(Job {
+        argv,
+        env: env.collect::<Result<_, _>>().map_err(|_| nul("a variable"))?,
+        cwd: text(&launch.cwd.as_os_str().to_os_string(), "the working folder")?,
+        ports: launch.reach.ports(),
+    })
+}

@@ -1,0 +1,144 @@
+//! Starting bubblewrap: direct child, own session, empty environment, no descriptor but those it needs,
+//! and a session keyring without the user's keys. Nothing of the step is in its argv.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, OsString};
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::signal::SigSet;
+use nix::unistd::pipe2;
+
+use crate::attempt::pidfd;
+use crate::outcome::{Reason, Refusal};
+
+/// A bubblewrap that has been started.
+#[derive(Debug)]
+pub struct Sandbox {
+    /// Its process id; also that of its session and process group.
+    pub pid: libc::pid_t,
+    /// Becomes readable when it has ended.
+    pub pidfd: OwnedFd,
+    /// Our end of the socketpair to the stage.
+    pub ctl: UnixStream,
+    /// What bubblewrap says on stderr; does not block.
+    pub diagnosis: File,
+}
+
+/// Numbers inside bubblewrap and the stage.
+const ARGS: RawFd = 10;
+const CTL: RawFd = 11;
+const EXE: RawFd = 12;
+const ARGS_TEXT: &CStr = c"10";
+const CTL_TEXT: &CStr = c"11";
+const EXE_TEXT: &CStr = c"12";
+const EXE_PATH: &CStr = c"/proc/self/fd/12";
+
+/// Above every number that is a target below.
+const ABOVE: RawFd = 20;
+
+/// `kusaw-enter` beside this program, opened: it is started by descriptor and needs no path inside.
+pub fn open_stage() -> Result<File, Refusal> {
+    let missing = |what: String| Refusal::new(Reason::StageMissing, what);
+    let own = std::env::current_exe().map_err(|e| missing(format!("own path: {e}")))?;
+    let path = own.with_file_name("kusaw-enter");
+    let told = |what: &str| missing(format!("{}: {what}", path.display()));
+    let file = File::open(&path).map_err(|e| told(&e.to_string()))?;
+    let meta = file.metadata().map_err(|e| told(&e.to_string()))?;
+    let mut magic = [0; 4];
+    let program = meta.is_file() && meta.permissions().mode() & 0o111 != 0;
+    if !program || file.read_exact_at(&mut magic, 0).is_err() || magic != *b"\x7fELF" {
+        return Err(told("not a program"));
+    }
+    Ok(file)
+}
+
+/// Starts `program` with `arguments` in a memory file; `name` is what the stage is called in its argv.
+pub fn spawn(program: &Path, arguments: &[OsString], name: &CStr, stage: &File) -> Result<Sandbox, Refusal> {
+    let failed = |what: &str, e: &dyn std::fmt::Display| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
+    let args = memory_file(arguments).map_err(|e| failed("arguments", &e))?;
+    let (ctl, inner) = UnixStream::pair().map_err(|e| failed("socketpair", &e))?;
+    let (diagnosis, stderr) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).map_err(|e| failed("pipe", &e))?;
+    let null = File::options().read(true).write(true).open("/dev/null").map_err(|e| failed("/dev/null", &e))?;
+    leave_session_keyring().map_err(|e| failed("session keyring", &e))?;
+    let start = || -> nix::Result<libc::pid_t> {
+        let mut actions = PosixSpawnFileActions::init()?;
+        let mut sources = Vec::new();
+        for (fd, target) in [
+            (null.as_fd(), 0),
+            (null.as_fd(), 1),
+            (stderr.as_fd(), 2),
+            (args.as_fd(), ARGS),
+            (inner.as_fd(), CTL),
+            (stage.as_fd(), EXE),
+        ] {
+            let high = above(fd)?;
+            actions.add_dup2(high.as_raw_fd(), target)?;
+            sources.push(high);
+        }
+        let argv = [c"bwrap", c"--args", ARGS_TEXT, c"--", EXE_PATH, name, CTL_TEXT, EXE_TEXT];
+        let none: [&CStr; 0] = [];
+        Ok(posix_spawn(program, &actions, &attributes()?, &argv, &none)?.as_raw())
+    };
+    let pid = start().map_err(|e| Refusal::new(Reason::BwrapFailed, format!("{}: {e}", program.display())))?;
+    let pidfd = pidfd::open(pid).map_err(|e| {
+        // SAFETY: our own child, not reaped yet.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+        failed("pidfd_open", &e)
+    })?;
+    Ok(Sandbox { pid, pidfd, ctl, diagnosis: File::from(diagnosis) })
+}
+
+fn memory_file(arguments: &[OsString]) -> std::io::Result<File> {
+    let mut file = File::from(memfd_create(c"arguments", MFdFlags::MFD_CLOEXEC)?);
+    let mut blob = Vec::new();
+    for argument in arguments {
+        if argument.as_bytes().contains(&0) {
+            return Err(std::io::Error::other("NUL byte in a path"));
+        }
+        blob.extend(argument.clone().into_vec());
+        blob.push(0);
+    }
+    file.write_all(&blob)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn above(fd: BorrowedFd) -> nix::Result<OwnedFd> {
+    let high = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(ABOVE))?;
+    // SAFETY: fcntl has just made this descriptor.
+    Ok(unsafe { OwnedFd::from_raw_fd(high) })
+}
+
+fn attributes() -> nix::Result<PosixSpawnAttr> {
+    let mut attributes = PosixSpawnAttr::init()?;
+    let own_session = PosixSpawnFlags::from_bits_retain(libc::POSIX_SPAWN_SETSID as _);
+    attributes
+        .set_flags(PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | own_session)?;
+    attributes.set_sigdefault(&SigSet::all())?;
+    attributes.set_sigmask(&SigSet::empty())?;
+    Ok(attributes)
+}
+
+/// A new, empty session keyring for this thread and its children. Where keyctl is filtered or not built
+/// in, nobody inside can use it either; any other failure would leave the caller's keys readable.
+fn leave_session_keyring() -> std::io::Result<()> {
+    const JOIN_SESSION_KEYRING: libc::c_long = 1;
+    // SAFETY: a raw system call without pointers (no name: anonymous).
+    if unsafe { libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) } >= 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::ENOSYS | libc::EACCES) => Ok(()),
+        _ => Err(error),
+    }
+}

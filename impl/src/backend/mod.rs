@@ -1,0 +1,27 @@
+//! What makes a `Reach` real on this system. Linux and WSL2: bubblewrap. A backend either starts the step
+//! inside its sandbox or refuses with a typed reason; it must never start it any other way.
+
+pub mod bubblewrap;
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use crate::attempt::stdio::Stdio;
+use crate::outcome::Refusal;
+use crate::reach::Reach;
+
+/// One launch: what to execute, and what it can reach.
+pub struct Launch<'a> {
+    /// Program and arguments.
+    pub argv: &'a [OsString],
+    /// Where it starts, inside.
+    pub cwd: &'a Path,
+    /// What it can reach.
+    pub reach: &'a Reach,
+    /// Its stdin, stdout and stderr.
+    pub stdio: Stdio,
+    /// Gets the listening descriptors, one for each port of the reach. The step is only executed after
+    /// this has come back without a refusal.
+    pub ready: &'a mut dyn FnMut(Vec<OwnedFd>) -> Result<(), Refusal>,
+}

@@ -1,0 +1,83 @@
+//! The command line. One file a command; errors become text here and nowhere else, each line of it on
+//! stderr and prefixed, so that it cannot be taken for the step's own.
+
+mod check;
+mod run;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+
+use crate::outcome::{Reason, Refusal};
+use crate::settings;
+
+#[derive(Parser)]
+#[command(name = "kusaw", version, about = "Runs the steps of a factory, sandboxed where its settings require it.")]
+struct Arguments {
+    /// The folder that holds kusaw.yaml [default: the nearest one above the working folder]
+    #[arg(long, value_name = "DIR", global = true)]
+    factory: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// One attempt of a step; its exit code is the step's own, 125 when kusaw refused
+    Run {
+        /// Name of the step
+        step: String,
+        /// Id of the attempt [default: from the time]
+        #[arg(long)]
+        attempt: Option<String>,
+    },
+    /// What the sandbox can do on this machine
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
+}
+
+#[derive(Subcommand)]
+enum SandboxCommand {
+    /// Whether this machine can run the sandbox, tried with the real launch
+    Check {
+        /// Also print what the sandbox does not protect
+        #[arg(long)]
+        verbose: bool,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Parses the command line and runs the command; the value is the exit code.
+pub fn main() -> i32 {
+    let arguments = Arguments::parse();
+    match arguments.command {
+        Command::Run { step, attempt } => match factory(arguments.factory) {
+            Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
+            Err(refusal) => report(&refusal),
+        },
+        Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
+    }
+}
+
+/// Prints a refusal and returns its exit code.
+fn report(refusal: &Refusal) -> i32 {
+    for line in refusal.to_string().lines().chain([format!("fix: {}", refusal.fix()).as_str()]) {
+        eprintln!("kusaw: {line}");
+    }
+    refusal.reason.exit_code()
+}
+
+fn factory(given: Option<PathBuf>) -> Result<PathBuf, Refusal> {
+    if let Some(given) = given {
+        return Ok(given);
+    }
+    let cwd = std::env::current_dir().map_err(|e| Refusal::new(Reason::BadSettings, format!("working folder: {e}")))?;
+    let found = cwd.ancestors().find(|folder| folder.join(settings::FILE).is_file()).map(Path::to_path_buf);
+    found.ok_or_else(|| Refusal {
+        reason: Reason::BadSettings,
+        detail: format!("no {} in {} or above it", settings::FILE, cwd.display()),
+        fix: Some("go into the factory's folder, or name it with --factory DIR".into()),
+    })
+}

@@ -1,0 +1,13 @@
+//! `kusaw run STEP`: one attempt. Stdio is the step's; kusaw itself speaks on stderr only when it refuses.
+
+use std::path::Path;
+
+use crate::attempt;
+
+/// Runs the step; the value is the exit code.
+pub fn run(factory: &Path, step: &str, attempt: Option<&str>) -> i32 {
+    match attempt::run(factory, step, attempt) {
+        Ok(end) => end.exit_code(),
+        Err(refusal) => super::report(&refusal),
+    }
+}

@@ -1,0 +1,257 @@
+//! What the proxy refused and allowed, written down: a line and an event for each blocked host before it
+//! is told, one summary at the end. Bounded however many hosts a step makes up; nothing comes after the
+//! summary; host names are the step's words and always escaped.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::head::Via;
+use super::host::Host;
+use super::policy::Denial;
+use crate::attempt::folder::timestamp;
+
+/// Blocked hosts that get a line and an event.
+pub const LINES: usize = 50;
+
+/// Distinct blocked hosts that are told apart.
+const DISTINCT: usize = 10_000;
+
+/// Distinct allowed hosts and ports in the summary.
+const ALLOWED: usize = 200;
+
+/// Stands for every host that is none.
+const MALFORMED: &str = "<malformed>";
+
+/// Why an allowed host was not reached. Not a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the codes are documented in the egress policy")]
+pub enum Failure {
+    Dns,
+    Connect,
+    Timeout,
+    Upstream,
+}
+
+/// One attempt's records; shared by all its connections.
+#[derive(Debug)]
+pub struct Ledger(Mutex<Book>);
+
+#[derive(Debug)]
+struct Book {
+    attempt: String,
+    log: File,
+    events: File,
+    seen: HashSet<String>,
+    lines: usize,
+    total: u64,
+    suppressed: u64,
+    capped: bool,
+    malformed: u64,
+    failures: [u64; 3],
+    allowed: BTreeMap<(String, u16), u64>,
+    failed: Option<io::Error>,
+    closed: bool,
+}
+
+impl Ledger {
+    /// An empty one, writing to these two files.
+    pub fn new(attempt: &str, log: File, events: File) -> Ledger {
+        Ledger(Mutex::new(Book {
+            attempt: attempt.into(),
+            log,
+            events,
+            seen: HashSet::new(),
+            lines: 0,
+            total: 0,
+            suppressed: 0,
+            capped: false,
+            malformed: 0,
+            failures: [0; 3],
+            allowed: BTreeMap::new(),
+            failed: None,
+            closed: false,
+        }))
+    }
+
+    /// A host was refused. Returns when the line is written.
+    pub fn blocked(&self, host: &Host, port: u16, via: Via, why: Denial) {
+        let mut book = self.book();
+        book.total += 1;
+        let name = match host {
+            Host::Name(name) => name.clone(),
+            Host::Address(address) => address.to_string(),
+        };
+        book.note(name, json!(port), via, why);
+    }
+
+    /// A request named no host that could be judged; only odd hosts get a line, one for all of them.
+    pub fn malformed(&self, via: Via, why: Denial) {
+        let mut book = self.book();
+        book.malformed += 1;
+        if why == Denial::BadHost {
+            book.note(MALFORMED.into(), Value::Null, via, why);
+        }
+    }
+
+    /// The bytes were no request at all.
+    pub fn noise(&self) {
+        self.book().malformed += 1;
+    }
+
+    /// An allowed host was reached.
+    pub fn allowed(&self, host: &Host, port: u16) {
+        let mut book = self.book();
+        let key = (host.to_string(), port);
+        if book.allowed.len() < ALLOWED || book.allowed.contains_key(&key) {
+            *book.allowed.entry(key).or_default() += 1;
+        }
+    }
+
+    /// An allowed host was not reached.
+    pub fn failure(&self, what: Failure) {
+        let mut book = self.book();
+        match what {
+            Failure::Dns => book.failures[0] += 1,
+            Failure::Connect => book.failures[1] += 1,
+            Failure::Timeout => book.failures[2] += 1,
+            Failure::Upstream => {}
+        }
+    }
+
+    /// Writes the summary, once; whatever comes later is dropped. The error is the first of all writes.
+    pub fn close(&self) -> io::Result<()> {
+        let mut book = self.book();
+        if !book.closed {
+            let summary = book.summary();
+            book.event(&summary);
+            book.closed = true;
+        }
+        book.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // A panic elsewhere leaves counters that are still right.
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn note(&mut self, host: String, port: Value, via: Via, why: Denial) {
+        if self.closed || self.seen.contains(&host) {
+            return;
+        }
+        if self.seen.len() >= DISTINCT {
+            self.capped = true;
+            return;
+        }
+        let line = json!({
+            "t": timestamp(SystemTime::now()), "attempt": self.attempt, "host": host, "port": port,
+            "via": via.word(), "reason": why.code(),
+        });
+        self.seen.insert(host);
+        if self.lines == LINES {
+            self.suppressed += 1;
+            return;
+        }
+        self.lines += 1;
+        let written = write_line(&mut self.log, &line);
+        self.keep(written);
+        let mut event = line;
+        event["type"] = json!("egress.blocked");
+        self.event(&event);
+    }
+
+    fn summary(&self) -> Value {
+        let allowed = self.allowed.iter();
+        let allowed: Vec<_> =
+            allowed.map(|((host, port), n)| json!({"host": host, "port": port, "connections": n})).collect();
+        json!({
+            "t": timestamp(SystemTime::now()), "type": "egress.summary", "attempt": self.attempt,
+            "blocked_distinct": self.seen.iter().filter(|h| *h != MALFORMED).count(), "blocked_total": self.total,
+            "blocked_suppressed": self.suppressed, "distinct_capped": self.capped, "malformed": self.malformed,
+            "failures": {"dns": self.failures[0], "connect": self.failures[1], "timeout": self.failures[2]},
+            "allowed": allowed,
+        })
+    }
+
+    fn event(&mut self, event: &Value) {
+        let written = write_line(&mut self.events, event);
+        self.keep(written);
+    }
+
+    fn keep(&mut self, written: io::Result<()>) {
+        if let Err(e) = written {
+            self.failed.get_or_insert(e);
+        }
+    }
+}
+
+/// One write a line, so that a crash leaves whole lines.
+fn write_line(file: &mut File, value: &Value) -> io::Result<()> {
+    file.write_all(format!("{value}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn with_ledger(fill: impl FnOnce(&Ledger)) -> (Vec<Value>, Vec<Value>) {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, events) = (folder.path().join("log"), folder.path().join("events"));
+        let ledger = Ledger::new("a", File::create(&log).unwrap(), File::create(&events).unwrap());
+        fill(&ledger);
+        ledger.close().unwrap();
+        ledger.close().unwrap();
+        let read = |path: &Path| -> Vec<Value> {
+            let text = std::fs::read_to_string(path).unwrap();
+            text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+        };
+        (read(&log), read(&events))
+    }
+
+    fn name(n: usize) -> Host {
+        Host::Name(format!("h{n}.example"))
+    }
+
+    #[test]
+    fn sixty_hosts_three_times_are_fifty_lines_and_exact_totals() {
+        let (log, events) = with_ledger(|ledger| {
+            for n in (0..180).map(|n| n % 60) {
+                ledger.blocked(&name(n), 443 + n as u16, Via::Connect, Denial::NotAllowed);
+            }
+        });
+        assert_eq!((log.len(), events.len()), (50, 51));
+        assert_eq!(log[0]["host"], "h0.example");
+        let summary = &events[50];
+        assert_eq!(summary["type"], "egress.summary");
+        assert_eq!((&summary["blocked_distinct"], &summary["blocked_total"]), (&json!(60), &json!(180)));
+        assert_eq!(summary["blocked_suppressed"], 10);
+    }
+
+    #[test]
+    fn without_a_block_there_is_still_one_summary() {
+        let (log, events) = with_ledger(|ledger| ledger.allowed(&name(1), 443));
+        assert!(log.is_empty());
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0]["allowed"][0]["connections"], 1);
+    }
+
+    #[test]
+    fn malformed_hosts_share_a_line_and_a_flood_stays_bounded() {
+        let (log, events) = with_ledger(|ledger| {
+            (0..3).for_each(|_| ledger.malformed(Via::Connect, Denial::BadHost));
+            (0..30_000).for_each(|n| ledger.blocked(&name(n), 1, Via::Http, Denial::NotAllowed));
+        });
+        assert_eq!(log[0]["host"], MALFORMED);
+        assert_eq!(log.len(), LINES);
+        let summary = &events[events.len() - 1];
+        assert_eq!((&summary["malformed"], &summary["blocked_total"]), (&json!(3), &json!(30_000)));
+        assert_eq!((&summary["blocked_distinct"], &summary["distinct_capped"]), (&json!(9_999), &json!(true)));
+    }
+}

@@ -1,0 +1,13 @@
+//! The reference implementation of the OS sandbox around a step: settings say what an attempt may reach
+//! (`reach`), a backend makes it so (`backend`), and whatever is missing ends in a refusal (`outcome`).
+//! A step that requires the sandbox is never executed without it.
+
+pub mod attempt;
+pub mod backend;
+pub mod cli;
+pub mod egress;
+pub mod outcome;
+pub mod provider;
+pub mod reach;
+pub mod settings;
+pub mod start;

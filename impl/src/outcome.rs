@@ -1,0 +1,216 @@
+//! Run states, step outcomes, reason codes and exit codes: the enumerations that documentation and
+//! `outcome.json` are made from. A reason never exists without a fix, and a code is never reused.
+
+use serde::{Serialize, Serializer};
+
+/// Where an attempt stands when its record is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    /// The step was executed and is over.
+    Ended,
+    /// Nothing of the step was executed.
+    Refused,
+}
+
+/// What became of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepOutcome {
+    /// Exit code 0.
+    Succeeded,
+    /// Any other exit code.
+    Failed,
+    /// Ended by a signal, its own or with its sandbox.
+    Killed,
+    /// Not executed.
+    Refused,
+}
+
+macro_rules! reasons {
+    ($($name:ident $code:literal $meaning:literal $fix:literal,)*) => {
+        /// Why an attempt was refused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Reason { $(#[doc = $meaning] $name,)* }
+
+        impl Reason {
+            /// Every reason, in the order of the documentation.
+            pub const ALL: &'static [Reason] = &[$(Reason::$name,)*];
+
+            /// The stable code in records and messages.
+            pub fn code(self) -> &'static str {
+                match self { $(Reason::$name => $code,)* }
+            }
+
+            /// What it means, in one line.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Reason::$name => $meaning,)* }
+            }
+
+            /// What the user can do about it.
+            pub fn fix(self) -> &'static str {
+                match self { $(Reason::$name => $fix,)* }
+            }
+        }
+    };
+}
+
+reasons! {
+    BadSettings "bad-settings" "The settings cannot be read or contradict themselves."
+        "correct kusaw.yaml at the place named",
+    UnknownStep "unknown-step" "No step of this name is in the settings."
+        "name a step that stands under steps: in kusaw.yaml",
+    AttemptExists "attempt-exists" "An attempt of this id has a folder already."
+        "choose another --attempt id, or leave it out",
+    NotImplemented "not-implemented" "The settings ask for what this version cannot do yet."
+        "remove the setting, or use a version that has it",
+    NoBwrap "no-bwrap" "The sandbox program bwrap is not on PATH."
+        "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)",
+    BwrapFailed "bwrap-failed" "bubblewrap ended before the sandbox stood."
+        "see bubblewrap's message above; `kusaw sandbox check` repeats it",
+    BwrapTimeout "bwrap-timeout" "The sandbox did not stand within the start deadline."
+        "look for a hanging mount or a very busy machine; KUSAW_START_TIMEOUT=SECONDS waits longer",
+    UsernsLimit "userns-limit" "A limit forbids another user namespace."
+        "raise user.max_user_namespaces (and the net and mnt ones) with sysctl, or leave the sandbox around kusaw",
+    UsernsDenied "userns-denied" "This place may not create user namespaces."
+        "in a container: --security-opt seccomp=unconfined --security-opt systempaths=unconfined; else allow unprivileged user namespaces",
+    ApparmorUserns "apparmor-userns" "AppArmor restricts unprivileged user namespaces."
+        "install an AppArmor profile for bwrap with `userns,` or set kernel.apparmor_restrict_unprivileged_userns=0",
+    ProcMasked "proc-masked" "The container masks parts of /proc, so a new one cannot be mounted."
+        "in a container: --security-opt systempaths=unconfined",
+    ContainerSeccomp "container-seccomp" "The container's filter forbids what a sandbox needs."
+        "in a container: --security-opt seccomp=unconfined",
+    SetuidBwrap "setuid-bwrap" "bwrap is installed setuid, which does not work here."
+        "remove the setuid bit (chmod u-s) and allow unprivileged user namespaces",
+    BwrapTooOld "bwrap-too-old" "This bwrap does not know an option that is needed."
+        "install bubblewrap 0.8 or newer",
+    TooManyMounts "too-many-mounts" "The step needs more mounts than bubblewrap takes."
+        "name folders instead of single files",
+    StageMissing "stage-missing" "kusaw-enter is not beside kusaw, or is no program."
+        "install kusaw and kusaw-enter into the same folder",
+    ProxyFailed "proxy-failed" "The egress proxy could not be started."
+        "raise the limits on open files and processes (ulimit -n, ulimit -u)",
+    WorktreeFailed "worktree-failed" "The worktree could not be made."
+        "check that the repository exists, has a commit, and that git is installed",
+    AttemptFolder "attempt-folder" "The attempt folder could not be made or written."
+        "check permissions and free space of the factory folder",
+    SetupFailed "setup-failed" "Something the launch needs could not be set up."
+        "see the message above",
+    CannotExecute "cannot-execute" "The step's program is there but cannot be executed."
+        "make it executable, and name a program for this machine",
+    NotFound "not-found" "The step's program was not found where the step runs."
+        "name a program that is on PATH inside, or in the worktree",
+}
+
+impl Reason {
+    /// The exit code of `kusaw run`: 125 = ours, 126 and 127 as env(1), timeout(1) and docker have them.
+    pub fn exit_code(self) -> i32 {
+        match self {
+            Reason::CannotExecute => 126,
+            Reason::NotFound => 127,
+            _ => 125,
+        }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.code())
+    }
+}
+
+/// A refusal: nothing of the step was executed. `detail` says what and where, one or more lines.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}: {detail}")]
+pub struct Refusal {
+    /// The typed reason.
+    pub reason: Reason,
+    /// What and where.
+    pub detail: String,
+    /// Instead of the reason's general fix.
+    pub fix: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal with the reason's own fix.
+    pub fn new(reason: Reason, detail: impl std::fmt::Display) -> Refusal {
+        Refusal { reason, detail: detail.to_string(), fix: None }
+    }
+
+    /// The fix to show.
+    pub fn fix(&self) -> &str {
+        self.fix.as_deref().unwrap_or(self.reason.fix())
+    }
+}
+
+/// How a step that was executed ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It exited with this code.
+    Exited(i32),
+    /// This signal ended it.
+    Signalled(i32),
+}
+
+impl End {
+    /// The raw wait status, read as wait(2) says.
+    pub fn from_status(status: i32) -> End {
+        if libc::WIFSIGNALED(status) {
+            End::Signalled(libc::WTERMSIG(status))
+        } else {
+            End::Exited(libc::WEXITSTATUS(status))
+        }
+    }
+
+    /// The exit code of `kusaw run`.
+    pub fn exit_code(self) -> i32 {
+        match self {
+            End::Exited(code) => code,
+            End::Signalled(signal) => 128 + signal,
+        }
+    }
+
+    /// The signal, if one ended it.
+    pub fn signal(self) -> Option<i32> {
+        match self {
+            End::Exited(_) => None,
+            End::Signalled(signal) => Some(signal),
+        }
+    }
+
+    /// The outcome to record.
+    pub fn outcome(self) -> StepOutcome {
+        match self {
+            End::Exited(0) => StepOutcome::Succeeded,
+            End::Exited(_) => StepOutcome::Failed,
+            End::Signalled(_) => StepOutcome::Killed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_every_reason_has_a_fix() {
+        for (i, a) in Reason::ALL.iter().enumerate() {
+            assert!(!a.fix().is_empty() && !a.meaning().is_empty());
+            assert!(Reason::ALL[i + 1..].iter().all(|b| a.code() != b.code()), "{a} twice");
+        }
+    }
+
+    #[test]
+    fn an_end_becomes_a_code() {
+        assert_eq!(End::from_status(7 << 8).exit_code(), 7);
+        assert_eq!(End::from_status(15).exit_code(), 143);
+        assert_eq!(End::from_status(0x80 | 11).exit_code(), 139);
+        assert_eq!(End::from_status(9).outcome(), StepOutcome::Killed);
+    }
+}

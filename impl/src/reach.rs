@@ -1,0 +1,129 @@
+//! `Reach`: what one attempt can read, write, connect to and see in its environment. A plain value that
+//! settings make and backends consume; whatever is not in it must not exist for the step.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::egress::entry::{Entry, Hosts};
+use crate::egress::host::Host;
+
+/// What one attempt can reach. Every path is absolute and real (no link in it), and the same inside.
+#[derive(Debug, Clone, Default)]
+pub struct Reach {
+    /// The private temp folder, the attempt's only: see `Temp`.
+    pub temp: Temp,
+    /// Where the private, empty home appears: the user's own path.
+    pub home: PathBuf,
+    /// Readable besides the system: the attempt folder, the agent's program.
+    pub read: Vec<PathBuf>,
+    /// Writable: artifacts and worktrees.
+    pub write: Vec<PathBuf>,
+    /// Read-only again, although they lie in something writable: the worktrees' `.git` files.
+    pub pins: Vec<PathBuf>,
+    /// Outbound connections.
+    pub connect: Connect,
+    /// The whole environment, in order.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// Outbound connections.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Connect {
+    /// The network as it is, host services included.
+    #[default]
+    Anywhere,
+    /// These hosts through the proxy, nothing else.
+    Allowed(Vec<Entry>),
+}
+
+/// The parts of a private temp folder. `root` lies on the host and only its owner can enter it; inside,
+/// `/tmp` is one part of it, with a folder in it whose name no other attempt has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Temp {
+    /// The folder that is removed at the end.
+    pub root: PathBuf,
+}
+
+impl Temp {
+    /// On the host: what appears as the home.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// On the host: what appears as `/tmp`.
+    pub fn slash_tmp(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    /// Inside: TMPDIR.
+    pub fn tmpdir(&self) -> PathBuf {
+        self.inside("tmp")
+    }
+
+    /// Inside: XDG_CACHE_HOME.
+    pub fn cache(&self) -> PathBuf {
+        self.inside("cache")
+    }
+
+    /// Inside: XDG_RUNTIME_DIR.
+    pub fn runtime(&self) -> PathBuf {
+        self.inside("run")
+    }
+
+    /// On the host: where a path below the inner `/tmp` lies.
+    pub fn on_host(&self, inside: &Path) -> PathBuf {
+        self.slash_tmp().join(inside.strip_prefix("/tmp").unwrap_or(inside))
+    }
+
+    fn inside(&self, part: &str) -> PathBuf {
+        Path::new("/tmp").join(self.root.file_name().unwrap_or_default()).join(part)
+    }
+}
+
+/// The port the proxy answers on, on the loopback of the step's own network namespace.
+pub const PROXY_PORT: u16 = 3128;
+
+/// Below it, a port inside needs a capability that no step has.
+const FIRST_UNPRIVILEGED: u16 = 1024;
+
+impl Reach {
+    /// Ports to listen on inside: the proxy's first, then each that an entry `localhost:PORT` names.
+    /// Clients go to loopback directly (NO_PROXY), so a named port must answer there.
+    pub fn ports(&self) -> Vec<u16> {
+        let Connect::Allowed(entries) = &self.connect else { return Vec::new() };
+        let mut ports = vec![PROXY_PORT];
+        for entry in entries {
+            let localhost = entry.hosts == Hosts::Exactly(Host::Name("localhost".into()));
+            if let Some(port) = entry.port.filter(|p| localhost && *p >= FIRST_UNPRIVILEGED)
+                && !ports.contains(&port)
+            {
+                ports.push(port);
+            }
+        }
+        ports
+    }
+}
+
+/// Whether a home at `path` can be laid over the sandbox's root: absolute, plain, and not part of what
+/// the system's own folders bring.
+pub fn usable_home(path: &Path) -> bool {
+    use std::path::Component::{Normal, RootDir};
+    let plain = path.components().all(|c| matches!(c, Normal(_) | RootDir)) && path.is_absolute();
+    let system = ["/usr", "/etc", "/proc", "/dev", "/bin", "/sbin", "/lib", "/lib64", "/sys"];
+    plain && path != Path::new("/") && path != Path::new("/tmp") && !system.iter().any(|s| path.starts_with(s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_inside_the_system_is_not_usable() {
+        for fine in ["/home/dev", "/root", "/nonexistent", "/tmp/lab/home", "/var/lib/ci"] {
+            assert!(usable_home(fine.as_ref()), "{fine}");
+        }
+        for bad in ["", "/", "home", "/usr/home/x", "/etc", "/home/../etc", "/tmp", "/proc/1", "/dev/shm"] {
+            assert!(!usable_home(bad.as_ref()), "{bad}");
+        }
+    }
+}

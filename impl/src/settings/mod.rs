@@ -1,0 +1,177 @@
+//! The settings as the user writes them in `kusaw.yaml`. These types only hold what was written;
+//! what follows from it is computed in `effective` and `reach`. Nothing unknown may pass unnoticed.
+
+mod complaint;
+pub mod effective;
+mod parse;
+mod validate;
+mod words;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_yaml::Spanned;
+
+pub use complaint::Complaint;
+pub use parse::{MAX, read};
+use words::given;
+pub use words::{Inject, InjectEntry, StepSandbox};
+
+/// Name of the settings file in a factory folder.
+pub const FILE: &str = "kusaw.yaml";
+
+/// One `kusaw.yaml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The factory-wide block.
+    #[serde(default)]
+    pub sandbox: Sandbox,
+    /// Repositories by name.
+    #[serde(default)]
+    pub repos: BTreeMap<String, Repo>,
+    /// Steps by name.
+    #[serde(default)]
+    pub steps: BTreeMap<String, Step>,
+}
+
+/// On or off. `off` is the word; it is never read as a boolean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The step runs as it always did.
+    Off,
+    /// The step runs inside the sandbox or not at all.
+    Required,
+}
+
+/// What a sandboxed step can connect to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// Everything, host services included.
+    Open,
+    /// What the egress policy allows, through the proxy.
+    Allowlist,
+}
+
+/// A `sandbox:` block. `None` = the key was not written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sandbox {
+    /// `off` or `required`.
+    #[serde(default, deserialize_with = "given")]
+    pub mode: Option<Mode>,
+    /// `open` or `allowlist`.
+    #[serde(default, deserialize_with = "given")]
+    pub network: Option<Network>,
+    /// Paths readable besides.
+    #[serde(default)]
+    pub allow_read: Vec<Spanned<String>>,
+    /// Paths writable besides.
+    #[serde(default)]
+    pub allow_write: Vec<Spanned<String>>,
+    /// Hosts.
+    #[serde(default)]
+    pub egress: Egress,
+}
+
+/// The `egress:` block.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Egress {
+    /// Host names or `*.suffix`, optional `:port`.
+    #[serde(default)]
+    pub allow: Vec<Spanned<String>>,
+    /// Add the provider's own hosts (default true).
+    #[serde(default, deserialize_with = "given")]
+    pub provider_hosts: Option<bool>,
+    /// Keys held outside.
+    #[serde(default)]
+    pub inject: Inject,
+}
+
+/// One repository.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repo {
+    /// Absolute, below `~/`, or relative to the factory folder.
+    pub path: Spanned<String>,
+    /// For steps whose active repos include this one.
+    #[serde(default, deserialize_with = "given")]
+    pub sandbox: Option<Mode>,
+}
+
+/// One step.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Names under `repos:`; the first one's worktree is where the step starts.
+    #[serde(default)]
+    pub repos: Vec<Spanned<String>>,
+    /// A word, or a block that adds to the factory's.
+    #[serde(default, deserialize_with = "given")]
+    pub sandbox: Option<StepSandbox>,
+    /// A program and its arguments.
+    #[serde(default, deserialize_with = "given")]
+    pub run: Option<Vec<String>>,
+    /// An agent CLI by its registry name.
+    #[serde(default, deserialize_with = "given")]
+    pub provider: Option<Spanned<String>>,
+    /// What the agent is told.
+    #[serde(default, deserialize_with = "given")]
+    pub prompt: Option<String>,
+    /// Variables the step gets besides.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Known, not yet there.
+    #[serde(default, deserialize_with = "given")]
+    pub per_repo: Option<bool>,
+    /// Known, not yet there.
+    #[serde(default, deserialize_with = "given")]
+    pub setup: Option<IgnoredAny>,
+    /// Known, not yet there.
+    #[serde(default, deserialize_with = "given")]
+    pub requires: Option<IgnoredAny>,
+    /// Known, not yet there.
+    #[serde(default, deserialize_with = "given")]
+    pub handshake: Option<IgnoredAny>,
+    /// Known, not yet there.
+    #[serde(default, deserialize_with = "given")]
+    pub uses: Option<IgnoredAny>,
+}
+
+impl Step {
+    /// The step's own block, if it has one rather than a word or nothing.
+    pub fn block(&self) -> Option<&Sandbox> {
+        match &self.sandbox {
+            Some(StepSandbox::Block(block)) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// The first key of this step that this version knows but cannot do.
+    pub fn not_implemented(&self) -> Option<&'static str> {
+        let later = [
+            ("per_repo", self.per_repo == Some(true)),
+            ("setup", self.setup.is_some()),
+            ("requires", self.requires.is_some()),
+            ("handshake", self.handshake.is_some()),
+            ("uses", self.uses.is_some()),
+        ];
+        later.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
+    }
+}
+
+impl Sandbox {
+    /// The first key of this block that this version knows but cannot do.
+    pub fn not_implemented(&self) -> Option<&'static str> {
+        let later = [
+            ("allow_read", !self.allow_read.is_empty()),
+            ("allow_write", !self.allow_write.is_empty()),
+            ("egress.inject", !self.egress.inject.is_none()),
+        ];
+        later.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
+    }
+}

@@ -1,0 +1,148 @@
+//! The only place that calls the YAML library. Whatever it does (booleans, duplicates, bombs, depth) is
+//! decided here once: input over 1 MiB is refused before parsing, `off` stays a word, a key that stands
+//! twice is an error, and no input may panic or hang.
+
+use std::path::Path;
+
+use serde_yaml::{Error, Location};
+
+use super::{Complaint, Settings, validate};
+
+/// Largest settings file in bytes.
+pub const MAX: usize = 1 << 20;
+
+/// The settings in `bytes`, parsed and validated; `file` is only named in complaints.
+pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaint>> {
+    let whole = |what: &str| Box::new(Complaint::new(file, "", (0, 0), "", what));
+    if bytes.len() > MAX {
+        return Err(whole("larger than 1 MiB").map_hint("settings are a page or two; is this the right file?"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let line = bytes[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+        whole(&format!("not UTF-8 text (line {line})")).map_hint("save the file as UTF-8")
+    })?;
+    let mut key = String::new();
+    let parsed = serde_yaml::with_deserializer_from_str_with_options(text, options(), |yaml| {
+        serde_path_to_error::deserialize(yaml).map_err(|e| {
+            key = e.path().to_string();
+            e.into_inner()
+        })
+    });
+    let settings: Settings = parsed.map_err(|e| Box::new(complaint(file, text, &key, &e)))?;
+    validate::check(&settings, file, text)?;
+    Ok(settings)
+}
+
+fn options() -> serde_yaml::Options {
+    serde_yaml::options! {
+        strict_booleans: true,
+        duplicate_keys: serde_yaml::options::DuplicateKeyPolicy::Error,
+        merge_keys: serde_yaml::options::MergeKeyPolicy::Error,
+        with_snippet: false,
+    }
+}
+
+fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
+    let at = error.location().filter(|l| *l != Location::UNKNOWN).map_or((0, 0), |l| (l.line(), l.column()));
+    let key = if key == "." { "" } else { key };
+    let about = |what: String| Complaint::new(file, text, at, key, what);
+    match error.without_snippet() {
+        Error::SerdeUnknownField { field, expected, .. } => {
+            about(format!("unknown key {field}")).did_you_mean(field, expected)
+        }
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            about(format!("{variant:?} is not a value here")).did_you_mean(variant, expected)
+        }
+        Error::DuplicateMappingKey { key: twice, .. } => {
+            let twice = twice.as_deref().unwrap_or("a key");
+            about(format!("{twice} stands twice")).hint("keep one of the two")
+        }
+        other => about(first_line(&other.to_string())),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("cannot be read").to_string()
+}
+
+trait MapHint {
+    fn map_hint(self, hint: &str) -> Self;
+}
+
+impl MapHint for Box<Complaint> {
+    fn map_hint(self, hint: &str) -> Self {
+        Box::new((*self).hint(hint))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(yaml: &str) -> String {
+        read("kusaw.yaml".as_ref(), yaml.as_bytes()).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn off_is_the_word_wherever_a_mode_stands() {
+        for wrong in ["true", "false", "''", "null", "~", "", "Required", "OFF", "no", "[off]", "1"] {
+            for place in [
+                format!("sandbox: {{mode: {wrong}}}\nsteps: {{s: {{run: [x]}}}}"),
+                format!("repos: {{r: {{path: /r, sandbox: {wrong}}}}}\nsteps: {{s: {{run: [x]}}}}"),
+                format!("steps:\n  s:\n    run: [x]\n    sandbox: {wrong}\n"),
+                format!("steps:\n  s:\n    run: [x]\n    sandbox:\n      mode: {wrong}\n"),
+            ] {
+                assert!(read("k".as_ref(), place.as_bytes()).is_err(), "accepted: {place}");
+            }
+        }
+        let empty_block = "sandbox:\nsteps: {s: {run: [x]}}";
+        assert!(read("k".as_ref(), empty_block.as_bytes()).is_err());
+        read("k".as_ref(), b"sandbox: {mode: off}\nsteps: {s: {run: [x], sandbox: off}}").unwrap();
+    }
+
+    #[test]
+    fn complaints_name_place_key_and_fix() {
+        insta::assert_snapshot!(told("sandbox:\n  mode: requird\n"), @r#"
+        kusaw.yaml:2:9: sandbox.mode: "requird" is not a value here
+          2 |   mode: requird
+          did you mean required? known here: off, required
+        "#);
+        insta::assert_snapshot!(told("steps:\n  build:\n    sandbox:\n      netwrk: open\n    run: [x]\n"), @r"
+        kusaw.yaml:4:7: steps.build.sandbox.netwrk: unknown key netwrk
+          4 |       netwrk: open
+          did you mean network? known here: mode, network, allow_read, allow_write, egress
+        ");
+        insta::assert_snapshot!(told("steps:\n  a: {run: [x]}\n  a: {run: [y]}\n"), @r"
+        kusaw.yaml:3:3: steps.?: a stands twice
+          3 |   a: {run: [y]}
+          keep one of the two
+        ");
+        insta::assert_snapshot!(told("sandbox:\n  egress:\n    provider_hosts: yes\n"), @r"
+        kusaw.yaml:3:21: sandbox.egress.provider_hosts: invalid boolean (strict mode expects true/false) at line 3, column 21
+          3 |     provider_hosts: yes
+        ");
+        insta::assert_snapshot!(told("steps:\n  a:\n    run: x\n"), @r"
+        kusaw.yaml:3:10: steps.a.run: expected sequence start at line 3, column 10
+          3 |     run: x
+        ");
+    }
+
+    #[test]
+    fn hostile_files_are_refused_at_once() {
+        let start = std::time::Instant::now();
+        let deep = "[".repeat(100_000);
+        let bomb = "a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\nsandbox: *d\n";
+        for bad in [
+            deep.as_bytes(),
+            bomb.as_bytes(),
+            &b"steps: \xff"[..],
+            &vec![b' '; MAX + 1],
+            b"\0",
+            b"- a",
+            b"x: !!binary _",
+        ] {
+            assert!(read("k".as_ref(), bad).is_err());
+        }
+        assert!(start.elapsed().as_secs() < 5);
+    }
+}

@@ -1,0 +1,131 @@
+//! What a parser cannot see: names that point nowhere, paths that are patterns, host entries that are
+//! none, a step without a program. Everything wrong is found before anything is made or executed.
+
+use std::path::Path;
+
+use serde_yaml::Spanned;
+
+use super::{Complaint, Sandbox, Settings, Step, StepSandbox};
+use crate::egress::entry::Entry;
+use crate::provider;
+
+/// The first thing that is wrong, if any.
+pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Complaint>> {
+    let check = Check { settings, file, text };
+    check.block(&settings.sandbox, "sandbox")?;
+    for (name, repo) in &settings.repos {
+        let key = format!("repos.{name}");
+        check.name(name, &key)?;
+        if repo.path.value.is_empty() || repo.path.value.contains('\0') {
+            return Err(check.at(&repo.path, &format!("{key}.path"), "not a path"));
+        }
+    }
+    for (name, step) in &settings.steps {
+        check.step(step, &format!("steps.{name}"))?;
+    }
+    Ok(())
+}
+
+struct Check<'a> {
+    settings: &'a Settings,
+    file: &'a Path,
+    text: &'a str,
+}
+
+type Checked = Result<(), Box<Complaint>>;
+
+impl Check<'_> {
+    fn at<T>(&self, place: &Spanned<T>, key: &str, what: impl Into<String>) -> Box<Complaint> {
+        let at = (place.referenced.line(), place.referenced.column());
+        Box::new(Complaint::new(self.file, self.text, at, key, what))
+    }
+
+    fn about(&self, key: &str, what: impl Into<String>) -> Box<Complaint> {
+        Box::new(Complaint::new(self.file, self.text, (0, 0), key, what))
+    }
+
+    fn block(&self, block: &Sandbox, key: &str) -> Checked {
+        for (list, name) in [(&block.allow_read, "allow_read"), (&block.allow_write, "allow_write")] {
+            for path in list {
+                if path.value.contains(['*', '?', '[']) {
+                    let complaint = self.at(path, &format!("{key}.{name}"), "patterns are not taken, only paths");
+                    return Err(Box::new(complaint.hint("name the folder itself; all below it is included")));
+                }
+                if path.value.is_empty() || path.value.contains('\0') {
+                    return Err(self.at(path, &format!("{key}.{name}"), "not a path"));
+                }
+            }
+        }
+        for entry in &block.egress.allow {
+            if let Err(why) = Entry::parse(&entry.value) {
+                let complaint = self.at(entry, &format!("{key}.egress.allow"), format!("{:?}: {why}", entry.value));
+                return Err(Box::new(
+                    complaint.hint("an entry is HOST, *.SUFFIX or an address, each with an optional :PORT"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&self, name: &str, key: &str) -> Checked {
+        let fine = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if name.is_empty() || name.len() > 64 || name.starts_with(['.', '-']) || !name.chars().all(fine) {
+            let complaint = self.about(key, "not a name");
+            return Err(Box::new(
+                complaint.hint("letters, digits, dot, dash and underscore, at most 64, no dot or dash first"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn step(&self, step: &Step, key: &str) -> Checked {
+        for (i, repo) in step.repos.iter().enumerate() {
+            let key = format!("{key}.repos");
+            if !self.settings.repos.contains_key(&repo.value) {
+                let known: Vec<&str> = self.settings.repos.keys().map(String::as_str).collect();
+                let complaint = self.at(repo, &key, format!("no repo {:?} under repos:", repo.value));
+                return Err(Box::new(complaint.did_you_mean(&repo.value, &known)));
+            }
+            if step.repos[..i].iter().any(|r| r.value == repo.value) {
+                return Err(self.at(repo, &key, format!("{} stands twice", repo.value)));
+            }
+        }
+        if let Some(StepSandbox::Block(block)) = &step.sandbox {
+            self.block(block, &format!("{key}.sandbox"))?;
+        }
+        for (name, value) in &step.env {
+            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+                return Err(self.about(&format!("{key}.env"), format!("{name:?} cannot be a variable")));
+            }
+        }
+        self.program(step, key)
+    }
+
+    fn program(&self, step: &Step, key: &str) -> Checked {
+        let ways = [step.run.is_some(), step.provider.is_some() || step.prompt.is_some(), step.uses.is_some()];
+        if ways.iter().filter(|w| **w).count() != 1 {
+            let complaint = self.about(key, "a step has exactly one of run, provider with prompt, uses");
+            return Err(Box::new(complaint.hint("for example run: [make, test]")));
+        }
+        match &step.run {
+            Some(argv) if argv.first().is_none_or(String::is_empty) => {
+                return Err(self.about(&format!("{key}.run"), "no program"));
+            }
+            Some(argv) if argv.iter().any(|a| a.contains('\0')) => {
+                return Err(self.about(&format!("{key}.run"), "an argument holds a NUL byte"));
+            }
+            _ => {}
+        }
+        if let Some(provider) = &step.provider
+            && provider::find(&provider.value).is_none()
+        {
+            let known: Vec<&str> = provider::ALL.iter().map(|p| p.name).collect();
+            let complaint = self.at(provider, &format!("{key}.provider"), format!("no provider {:?}", provider.value));
+            return Err(Box::new(complaint.did_you_mean(&provider.value, &known)));
+        }
+        if ways[1] && step.prompt.as_ref().is_none_or(|p| p.is_empty() || p.contains('\0')) {
+            return Err(self.about(&format!("{key}.prompt"), "a provider needs a prompt"));
+        }
+        Ok(())
+    }
+}

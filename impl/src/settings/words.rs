@@ -1,0 +1,115 @@
+//! The few places of the settings where a word or a block may stand, and the rule that an empty value
+//! is not the same as no value: `sandbox:` with nothing behind it must never be read as "not set".
+
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::{Mode, Sandbox};
+
+/// For a key that may be left out but not left empty: null goes to the value's own reader, which refuses it.
+pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+/// A step's `sandbox:`.
+#[derive(Debug)]
+pub enum StepSandbox {
+    /// `off` or `required`.
+    Word(Mode),
+    /// A block; without `mode` it does not count as set.
+    Block(Box<Sandbox>),
+}
+
+impl<'de> Deserialize<'de> for StepSandbox {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(StepSandboxVisitor)
+    }
+}
+
+struct StepSandboxVisitor;
+
+impl<'de> Visitor<'de> for StepSandboxVisitor {
+    type Value = StepSandbox;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the word off, the word required, or a sandbox block")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<StepSandbox, E> {
+        Mode::deserialize(StrDeserializer::new(word)).map(StepSandbox::Word)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StepSandbox, A::Error> {
+        Sandbox::deserialize(MapAccessDeserializer::new(map)).map(|b| StepSandbox::Block(Box::new(b)))
+    }
+}
+
+/// `egress.inject`: a list of entries, or the word `provider`.
+#[derive(Debug, Default)]
+pub enum Inject {
+    /// Nothing.
+    #[default]
+    None,
+    /// The step's provider knows.
+    Provider,
+    /// Spelled out.
+    Entries(Vec<InjectEntry>),
+}
+
+impl Inject {
+    /// Whether nothing is to be injected.
+    pub fn is_none(&self) -> bool {
+        match self {
+            Inject::None => true,
+            Inject::Provider => false,
+            Inject::Entries(entries) => entries.is_empty(),
+        }
+    }
+}
+
+/// One key held outside. Parsed and checked for its shape; not used in this version.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names are those of the documentation")]
+pub struct InjectEntry {
+    pub name: String,
+    pub upstream: String,
+    pub header: String,
+    #[serde(default)]
+    pub format: Option<String>,
+    pub base_url_env: String,
+    #[serde(default)]
+    pub base_path: Option<String>,
+    pub key_env: String,
+    pub secret: String,
+}
+
+impl<'de> Deserialize<'de> for Inject {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(InjectVisitor)
+    }
+}
+
+struct InjectVisitor;
+
+impl<'de> Visitor<'de> for InjectVisitor {
+    type Value = Inject;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of entries, or the word provider")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Inject, E> {
+        match word {
+            "provider" => Ok(Inject::Provider),
+            _ => Err(E::unknown_variant(word, &["provider"])),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Inject, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(Inject::Entries)
+    }
+}
