@@ -1,0 +1,94 @@
+Feature: The user's home
+  A step works in its worktrees. The home folder of the user who runs the factory is not part of what it sees:
+  not its files, not their names, by no road. Each case reads a canary, a file with a token that stands nowhere else.
+
+  @FS-06
+  Rule: The user's home cannot be listed and none of its files read
+
+    Background:
+      Given a sandboxed step
+
+    Scenario Outline: cannot read <file>
+      When the step runs the probe "read <file>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | file                                    |
+        | ~/.netrc                                |
+        | ~/.bash_history                         |
+        | ~/.bashrc                               |
+        | ~/.git-credentials                      |
+        | ~/.npmrc                                |
+        | ~/.aws/credentials                      |
+        | ~/.cargo/credentials.toml               |
+        | ~/.config/gh/hosts.yml                  |
+        | ~/.docker/config.json                   |
+        | ~/.kube/config                          |
+        | ~/.mozilla/firefox/default/logins.json  |
+
+    Scenario: cannot read a file whose name has blanks
+      When the step runs the probe with the arguments
+        | read | ~/Documents/letter to the bank.txt |
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    Scenario Outline: cannot list <folder>
+      When the step runs the probe "list <folder>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | folder      |
+        | ~           |
+        | ~/Documents |
+        | ~/.config   |
+        | ~/.aws      |
+
+    Scenario Outline: cannot read the home by <road>
+      When the step runs the probe "read <path>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | road                      | path                                        |
+        | its own root in /proc     | /proc/self/root/home/dev/.netrc             |
+        | its thread's root         | /proc/thread-self/root/home/dev/.netrc      |
+        | dots                      | /home/../home/./dev//.netrc                 |
+        | climbing from the cwd     | ../../../../../../../../home/dev/.netrc     |
+        | climbing from /proc       | /proc/self/cwd/../../../../../../home/dev/.netrc |
+        | climbing from /usr        | /usr/bin/../../home/dev/.netrc              |
+
+    @case:R01
+    # Claude Code CVE-2026-25724: a link inside the worktree reads a denied file
+    Scenario: cannot read the home through a link that the repository holds
+      When the step runs the probe "read link-to-netrc"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    @case:R01
+    Scenario: cannot read the home through a link that the step makes
+      When the step runs the probe "symlink ~/.netrc made-{case} + read made-{case}"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    Scenario: cannot read the home through a hard link that the step makes
+      When the step runs the probe "link ~/.netrc hard-{case} + read hard-{case}"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    Scenario: cannot find a secret of the home in any file that it sees
+      When the step runs the probe "sweep / --find {token} --skip /usr --skip /proc --skip /sys --skip /opt --skip /home/dev/src/demo/.git --skip /home/dev/src/extra"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    Scenario: a process that the step starts cannot read the home either
+      When the step runs the shell command "(tools/probe read ~/.netrc; exit $?) & wait $!"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    Scenario: with network allowlist the home is hidden as well
+      Given the network is allowlist
+      When the step runs the probe "read ~/.netrc + list ~"
+      Then no secret arrives
+      And bare, the same probe gets the secret

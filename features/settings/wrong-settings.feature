@@ -1,0 +1,123 @@
+@needs:factory
+Feature: Wrong settings
+  A mistake in the settings must not turn the sandbox off. Nothing is executed until they are right.
+
+  @SET-04
+  Rule: Wrong settings are refused and nothing is executed
+
+    Background:
+      Given a sandboxed step
+      And the step leaves a mark
+
+    Scenario Outline: a sandbox block with <what> is refused
+      Given the sandbox settings
+        """
+        <settings>
+        """
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with mode required alone the mark is found
+
+      Examples:
+        | what                   | settings                                                   |
+        | an unknown mode        | {mode: requierd}                                           |
+        | a mode of other case   | {mode: Required}                                           |
+        | an empty mode          | {mode: ''}                                                 |
+        | an unknown network     | {mode: required, network: closed}                          |
+        | a network of other case | {mode: required, network: Allowlist}                      |
+        | a host that is a URL   | {mode: required, network: allowlist, egress: {allow: ['https://a.example']}} |
+        | a host that is a star  | {mode: required, network: allowlist, egress: {allow: ['*']}}                 |
+
+    @needs:yaml
+    Scenario Outline: <what> is refused
+      Given the sandbox settings are written as
+        """
+        <settings>
+        """
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with right settings the mark is found
+
+      Examples:
+        | what                      | settings                                                    |
+        | an unknown key            | {mode: required, netwrok: allowlist}                        |
+        | an unknown key of egress  | {mode: required, egress: {alow: [a.example]}}               |
+        | a mode that is no word    | {mode: true}                                                |
+        | a mode that is a list     | {mode: [required]}                                          |
+        | a block that is a list    | [mode, required]                                            |
+        | a block that is a word    | required                                                    |
+        | a key twice               | {mode: required, mode: off}                                 |
+        | hosts that are no list    | {mode: required, egress: {allow: a.example}}                |
+        | a star in the middle      | {mode: required, egress: {allow: ['a.*.example']}}          |
+        | a port that is no port    | {mode: required, egress: {allow: ['a.example:65536']}}      |
+        | a path that is a glob     | {mode: required, allow_read: ['/srv/*']}                    |
+        | provider_hosts as a word  | {mode: required, egress: {provider_hosts: perhaps}}         |
+        | inject as a number        | {mode: required, egress: {inject: 7}}                       |
+
+    @needs:yaml
+    Scenario Outline: a settings file that is <what> is refused
+      Given the settings file is <what>
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with right settings the mark is found
+
+      Examples:
+        | what                                |
+        | not there                           |
+        | empty                               |
+        | a folder                            |
+        | not readable                        |
+        | not UTF-8                           |
+        | 10 MB long                          |
+        | cut off in the middle               |
+        | 100000 nested brackets              |
+        | 5000 nested blocks                  |
+        | an alias bomb                       |
+        | two documents                       |
+        | right but for a step that is there twice |
+        | right but for a tab as indentation  |
+        | right but for a repo nobody knows   |
+
+    Scenario: a step nobody knows is refused
+      Given the step that is asked for is called "nobody"
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with right settings the mark is found
+
+    @needs:yaml
+    Scenario Outline: sandbox: <value> for a step is refused
+      Given the step's sandbox is written as "<value>"
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with right settings the mark is found
+
+      Examples:
+        | value        |
+        | true         |
+        | false        |
+        | Off          |
+        | ''           |
+        | null         |
+        | 0            |
+        | [off]        |
+        | {mode: OFF}  |
+
+    @needs:yaml
+    # YAML 1.1 reads the word off as false (D13)
+    Scenario Outline: sandbox: <value> for a step is the word
+      Given the step's sandbox is written as "<value>"
+      When the step is run
+      Then it ran <effective>, by its mark
+      And planted, with right settings the mark is found
+
+      Examples:
+        | value      | effective |
+        | off        | free      |
+        | required   | confined  |
+        | "off"      | free      |
+        | 'required' | confined  |

@@ -1,0 +1,290 @@
+//! The driver manifest: one YAML file an implementation (design 2.3).
+//!
+//! It is read strictly: an unknown key is an error, so that a misspelt claim cannot vanish.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Catalogue, is_id};
+
+/// Sandbox: launches one command under a policy. Factory: keeps the whole contract (design 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Launches one command under a policy.
+    Sandbox,
+    /// Runs steps from settings.
+    Factory,
+}
+
+/// The network a launch asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// No network at all (sandboxes only).
+    Closed,
+    /// Only listed hosts, through the proxy.
+    Allowlist,
+    /// Unrestricted: the documentation's default.
+    #[default]
+    Open,
+}
+
+/// A program or file that the harness puts into the lab's `/opt/driver/bin`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// A binary target of this workspace, built with cargo.
+    #[serde(default)]
+    pub cargo: Option<String>,
+    /// Whether that binary is linked statically (`ci/static.toml`).
+    #[serde(default, rename = "static")]
+    pub is_static: bool,
+    /// A file of this checkout, relative to its root.
+    #[serde(default)]
+    pub file: Option<PathBuf>,
+}
+
+/// Environment of the launched program.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Environment {
+    /// Added or replaced (templates).
+    pub set: BTreeMap<String, String>,
+    /// Removed.
+    pub unset: Vec<String>,
+}
+
+/// How a `kind: sandbox` launches a command; null = the mode is not offered.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Launch {
+    /// No network.
+    pub closed: Option<Vec<String>>,
+    /// Listed hosts only.
+    pub allowlist: Option<Vec<String>>,
+    /// Unrestricted network.
+    pub open: Option<Vec<String>>,
+}
+
+/// How a `kind: factory` runs a step.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Commands {
+    /// One attempt of a step (argv of templates).
+    pub run: Vec<String>,
+}
+
+/// A file, and the regular expressions (one group each) that find in its lines what is looked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Observation {
+    /// Where the file lies (template).
+    pub path: String,
+    /// Finds a host.
+    pub host: Option<String>,
+    /// Finds the type of an event.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Finds the reason of a refusal.
+    pub refused: Option<String>,
+}
+
+/// Where a factory shows what happened (templates).
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Observe {
+    /// The attempt's folder.
+    pub attempt_dir: String,
+    /// The worktree of `{{repo}}`.
+    pub worktree: String,
+    /// The artifacts folder.
+    pub artifacts: String,
+    /// The log of blocked hosts.
+    pub egress_log: Option<Observation>,
+    /// The stream of events.
+    pub events: Option<Observation>,
+    /// The outcome.
+    pub outcome: Option<Observation>,
+    /// Exit codes by which the factory says that it executed nothing.
+    pub refused_codes: Vec<i32>,
+}
+
+/// A declared deviation: a claim that is known not to hold yet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// The guarantee, or `ID/case`.
+    pub id: String,
+    /// Why it fails.
+    pub why: String,
+    /// Platforms it fails on; empty = all.
+    #[serde(default)]
+    pub on: Vec<String>,
+    /// The version since which it is known.
+    #[serde(default)]
+    pub since: Option<String>,
+    /// Where it is reported.
+    #[serde(default)]
+    pub url: Option<String>,
+}
+
+/// A whole manifest.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Name, as on the command line.
+    pub name: String,
+    /// What it can be asked.
+    pub kind: Kind,
+    /// Where its claims are documented.
+    #[serde(default)]
+    pub homepage: String,
+    /// Prints its version (argv of templates).
+    #[serde(default)]
+    pub version: Vec<String>,
+    /// Platforms it supports: linux, macos.
+    pub platforms: Vec<String>,
+    /// Programs it needs on PATH.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// The sandbox program it starts, found on PATH; faults are made in it.
+    #[serde(default)]
+    pub backend: Option<String>,
+    /// Its own program in `/opt/driver/bin`.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// What the harness provides for it.
+    #[serde(default)]
+    pub provide: Vec<Part>,
+    /// Files written before a launch: path template -> content template.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Where raw documentation YAML is accepted as settings (template); null = the driver has another language.
+    #[serde(default)]
+    pub settings_file: Option<String>,
+    /// Environment of the launch.
+    #[serde(default)]
+    pub env: Environment,
+    /// For `kind: sandbox`.
+    #[serde(default)]
+    pub launch: Launch,
+    /// For `kind: factory`.
+    #[serde(default)]
+    pub commands: Commands,
+    /// For `kind: factory`.
+    #[serde(default)]
+    pub observe: Observe,
+    /// Guarantees it claims.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// Whether it also claims the scenarios tagged `@extra`.
+    #[serde(default)]
+    pub extras: bool,
+    /// Declared deviations.
+    #[serde(default)]
+    pub expect: Vec<Expectation>,
+}
+
+impl Manifest {
+    /// Reads the manifest of `driver`: a name below `harness/drivers`, or the path of a YAML file.
+    ///
+    /// # Errors
+    /// When there is none, it is not valid, or it names a guarantee that does not exist.
+    pub fn read(root: &Path, driver: &str, catalogue: &Catalogue) -> Result<Self, String> {
+        let path = if driver.ends_with(".yaml") {
+            PathBuf::from(driver)
+        } else {
+            root.join("harness/drivers").join(format!("{driver}.yaml"))
+        };
+        let text = std::fs::read_to_string(&path).map_err(|e| {
+            format!("driver {driver}: {}: {e}; known drivers: {}", path.display(), names(root).join(", "))
+        })?;
+        let manifest = Self::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        manifest.check(catalogue).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(manifest)
+    }
+
+    /// Parses a manifest.
+    ///
+    /// # Errors
+    /// The parser's message, with line and column.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let options = serde_yaml::options! { strict_booleans: true };
+        serde_yaml::from_str_with_options(text, options).map_err(|e| e.to_string())
+    }
+
+    fn check(&self, catalogue: &Catalogue) -> Result<(), String> {
+        for id in self.claims.iter().map(String::as_str).chain(self.expect.iter().map(Expectation::guarantee)) {
+            if !is_id(id) || catalogue.get(id).is_none() {
+                return Err(format!("\"{id}\" is not a guarantee of features/guarantees.md"));
+            }
+        }
+        for entry in &self.expect {
+            if !self.claims.iter().any(|c| c == entry.guarantee()) {
+                return Err(format!("expect: {} is not claimed, so it cannot be expected to fail", entry.id));
+            }
+        }
+        match self.kind {
+            Kind::Factory if self.commands.run.is_empty() => Err("kind: factory needs commands.run".to_owned()),
+            Kind::Sandbox if self.launch.closed.is_none() && self.launch.open.is_none() => {
+                Err("kind: sandbox needs launch.closed or launch.open".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it claims a guarantee; `extra` = the scenario checks more than the row says.
+    pub fn claims(&self, id: &str, extra: bool) -> bool {
+        self.claims.iter().any(|c| c == id) && (self.extras || !extra)
+    }
+
+    /// The declared deviation that covers a case on this platform.
+    pub fn expectation(&self, id: &str, case: &str, platform: &str) -> Option<&Expectation> {
+        self.expect.iter().find(|e| {
+            let covered = e.id == id || e.id.split_once('/') == Some((id, case));
+            covered && (e.on.is_empty() || e.on.iter().any(|p| p == platform))
+        })
+    }
+}
+
+impl Expectation {
+    fn guarantee(&self) -> &str {
+        self.id.split('/').next().unwrap_or(&self.id)
+    }
+}
+
+/// Names of the drivers that stand in `harness/drivers`.
+pub fn names(root: &Path) -> Vec<String> {
+    let Ok(folder) = std::fs::read_dir(root.join("harness/drivers")) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> =
+        folder.filter_map(|e| e.ok()?.file_name().to_str()?.strip_suffix(".yaml").map(str::to_owned)).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: &str = "name: none\nkind: sandbox\nplatforms: [linux]\nlaunch: {open: ['{{argv}}']}\n";
+
+    #[test]
+    fn an_unknown_key_is_an_error() {
+        assert!(Manifest::parse(NONE).is_ok());
+        assert!(Manifest::parse(&format!("{NONE}clams: [FS-06]\n")).unwrap_err().contains("clams"));
+    }
+
+    #[test]
+    fn claims_must_exist_and_expectations_be_claimed() {
+        let catalogue = Catalogue::parse("| FS-06 | L | must | a | b |\n").unwrap();
+        let check = |more: &str| Manifest::parse(&format!("{NONE}{more}")).unwrap().check(&catalogue);
+        assert!(check("claims: [FS-06]\n").is_ok());
+        assert!(check("claims: [FS-99]\n").is_err());
+        assert!(check("expect: [{id: FS-06, why: x}]\n").is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! The engine: runs the selected features with cucumber, inside the lab, and judges every scenario.
+//!
+//! Cucumber's own pass and fail are not used: the verdict comes from what the scene kept. What cucumber could not run, a
+//! step without a definition or one that broke, is an error.
+
+use std::cell::RefCell;
+use std::io::IsTerminal;
+use std::rc::Rc;
+use std::time::Instant;
+
+use cucumber::event::ScenarioFinished;
+use cucumber::{World as _, cli, given, parser, then, when, writer};
+use futures::FutureExt;
+use gherkin::Feature;
+
+use crate::driver::Manifest;
+use crate::features::Case;
+use crate::record::{LaunchLine, Recorder, ScenarioLine};
+use crate::scene::Scene;
+use crate::verdict::{Course, Facts, Verdict, judge};
+
+/// How the run is shown while it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// A line a scenario.
+    pub verbose: bool,
+    /// Number of scenarios.
+    pub total: usize,
+}
+
+/// Runs the features, `jobs` scenarios at a time; the recorder comes back with a line for each.
+///
+/// # Errors
+/// When the runtime cannot be started.
+pub fn run(
+    features: Vec<Feature>,
+    manifest: &Manifest,
+    recorder: Recorder,
+    jobs: usize,
+    progress: Progress,
+) -> Result<Recorder, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
+    let recorder = Rc::new(RefCell::new(recorder));
+    let (shared, manifest) = (Rc::clone(&recorder), manifest.clone());
+    let began: Rc<RefCell<std::collections::HashMap<String, Instant>>> = Rc::default();
+    let begin = Rc::clone(&began);
+    let hook_began = Rc::clone(&began);
+    let cucumber = Scene::cucumber::<&str>()
+        .with_parser(Parsed)
+        .with_writer(Silent)
+        .with_default_cli()
+        .max_concurrent_scenarios(jobs)
+        .before(move |feature, rule, scenario, _| {
+            let key = Case::of(feature, rule, scenario).name();
+            begin.borrow_mut().insert(key, Instant::now());
+            futures::future::ready(()).boxed_local()
+        })
+        .after(move |feature, rule, scenario, finished, scene| {
+            let case = Case::of(feature, rule, scenario);
+            let mut line = line(&case, &manifest, finished, scene.as_deref());
+            line.ms = hook_began.borrow().get(&case.name()).map_or(0, |t| t.elapsed().as_millis());
+            let mut recorder = shared.borrow_mut();
+            progress.show(&line, recorder.lines.len() + 1);
+            if let Err(e) = recorder.add(line) {
+                eprintln!("conformance: the record cannot be written: {e}");
+            }
+            futures::future::ready(()).boxed_local()
+        });
+    runtime.block_on(cucumber.run(features));
+    progress.clear();
+    Rc::try_unwrap(recorder).map(RefCell::into_inner).map_err(|_| "a scenario is still running".to_owned())
+}
+
+fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Option<&Scene>) -> ScenarioLine {
+    let course = match (finished, scene) {
+        (ScenarioFinished::StepSkipped, _) => Course::Broken("a step has no definition".to_owned()),
+        (ScenarioFinished::StepFailed(_, _, error), _) => Course::Broken(error.to_string()),
+        (ScenarioFinished::BeforeHookFailed(_), _) | (_, None) => {
+            Course::Broken("the scenario did not start".to_owned())
+        }
+        (ScenarioFinished::StepPassed, Some(scene)) => scene.course.clone(),
+    };
+    let unfinished = scene.and_then(Scene::unfinished).filter(|_| needs_probe(scene));
+    let (verdict, why) = judge(&Facts {
+        claimed: manifest.claims(&case.id, case.is_extra()),
+        expected_to_fail: manifest.expectation(&case.id, &case.case, std::env::consts::OS).is_some(),
+        course,
+        unfinished: unfinished.as_deref(),
+        findings: scene.map(|s| s.findings.as_slice()).unwrap_or_default(),
+        controls: scene.map(|s| s.controls.as_slice()).unwrap_or_default(),
+    });
+    let mut line = ScenarioLine::new(case, verdict, why);
+    if let Some(scene) = scene {
+        line.findings.clone_from(&scene.findings);
+        line.controls.clone_from(&scene.controls);
+        line.launches = scene.launches.iter().map(LaunchLine::of).collect();
+    }
+    line
+}
+
+/// Whether the scenario asks that its launch came to an end of its own: not so where a refusal is what is asked for.
+fn needs_probe(scene: Option<&Scene>) -> bool {
+    scene.is_some_and(|s| !s.may_be_refused)
+}
+
+impl Progress {
+    fn show(self, line: &ScenarioLine, done: usize) {
+        if self.verbose {
+            println!("  {:<16} {}/{} ({} ms): {}", line.verdict.word(), line.id, line.title, line.ms, line.why);
+        } else if std::io::stderr().is_terminal() {
+            eprint!(
+                "\r\x1b[K  {done} of {} · {}/{}",
+                self.total,
+                line.id,
+                crate::text::line(line.title.as_bytes(), 60)
+            );
+        }
+    }
+
+    fn clear(self) {
+        if !self.verbose && std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+#[given(regex = r"^not asked, ([\w-]+): (.*)$")]
+#[when(regex = r"^not asked, ([\w-]+): (.*)$")]
+#[then(regex = r"^not asked, ([\w-]+): (.*)$")]
+fn not_asked(scene: &mut Scene, verdict: String, why: String) {
+    let verdict = match verdict.as_str() {
+        "not-applicable" => Verdict::NotApplicable,
+        "blocked" => Verdict::Blocked,
+        _ => Verdict::NotClaimed,
+    };
+    scene.course = Course::NotAsked(verdict, why);
+}
+
+/// Features that are parsed already.
+struct Parsed;
+
+impl cucumber::Parser<Vec<Feature>> for Parsed {
+    type Cli = cli::Empty;
+    type Output = futures::stream::Iter<std::vec::IntoIter<parser::Result<Feature>>>;
+
+    fn parse(self, features: Vec<Feature>, _: cli::Empty) -> Self::Output {
+        futures::stream::iter(features.into_iter().map(Ok).collect::<Vec<_>>())
+    }
+}
+
+/// Cucumber's events are not shown: the `after` hook keeps everything.
+struct Silent;
+
+impl cucumber::Writer<Scene> for Silent {
+    type Cli = cli::Empty;
+
+    async fn handle_event(
+        &mut self,
+        _: parser::Result<cucumber::Event<cucumber::event::Cucumber<Scene>>>,
+        _: &cli::Empty,
+    ) {
+    }
+}
+
+impl writer::Normalized for Silent {}
+
+/// Which of the driver's needs are not on the lab's PATH.
+pub fn missing(manifest: &Manifest) -> Option<String> {
+    let lacking: Vec<&str> =
+        manifest.needs.iter().map(String::as_str).filter(|n| crate::lab::Lab::which(n).is_none()).collect();
+    (!lacking.is_empty()).then(|| format!("not installed: {}; `make setup` installs it", lacking.join(", ")))
+}

@@ -1,0 +1,233 @@
+//! The features: read, expanded, selected, and marked where the driver cannot be asked.
+//!
+//! No scenario is ever dropped because of a claim: what cannot be asked keeps its place and gets a verdict that says so.
+
+use std::path::{Path, PathBuf};
+
+use cucumber::feature::Ext;
+use gherkin::{Feature, GherkinEnv, Rule, Scenario};
+
+use crate::catalogue::{Catalogue, is_id};
+use crate::driver::{Kind, Manifest};
+use crate::verdict::Verdict;
+
+/// One scenario, with what its tags say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The guarantee: the id of its Rule.
+    pub id: String,
+    /// Its title as a word for the command line; unique within the guarantee.
+    pub case: String,
+    /// Its title.
+    pub title: String,
+    /// Tags of feature, rule and scenario, without `@`.
+    pub tags: Vec<String>,
+    /// Where it stands: file below the root, line.
+    pub place: (PathBuf, usize),
+}
+
+impl Case {
+    /// The case of a scenario.
+    pub fn of(feature: &Feature, rule: Option<&Rule>, scenario: &Scenario) -> Self {
+        let rule_tags = rule.map(|r| r.tags.as_slice()).unwrap_or_default();
+        let id = rule_tags.iter().find(|t| is_id(t)).cloned().unwrap_or_default();
+        let tags = feature.tags.iter().chain(rule_tags).chain(&scenario.tags).filter(|t| !is_id(t)).cloned().collect();
+        let path = feature.path.clone().unwrap_or_default();
+        Self {
+            id,
+            case: slug(&scenario.name),
+            title: scenario.name.clone(),
+            tags,
+            place: (path, scenario.position.line),
+        }
+    }
+
+    /// Whether it checks more than the row says.
+    pub fn is_extra(&self) -> bool {
+        self.tags.iter().any(|t| t == "extra")
+    }
+
+    /// What it asks of a driver beyond launching: the words after `@needs:`.
+    pub fn needs(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().filter_map(|t| t.strip_prefix("needs:"))
+    }
+
+    /// `ID/case`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.id, self.case)
+    }
+}
+
+/// What is selected on the command line; empty = everything.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Ids, chapters, or `ID/case`.
+    pub ids: Vec<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+}
+
+impl Selection {
+    /// Whether a case is selected.
+    pub fn selects(&self, case: &Case) -> bool {
+        let chapter = case.id.split('-').next().unwrap_or_default();
+        let by_id = |wanted: &String| *wanted == case.id || wanted == chapter || *wanted == case.name();
+        let by_tag = |wanted: &String| case.tags.iter().any(|t| t == wanted.trim_start_matches('@'));
+        (self.ids.is_empty() || self.ids.iter().any(by_id)) && (self.tags.is_empty() || self.tags.iter().any(by_tag))
+    }
+}
+
+/// Reads all features below `root/features`.
+///
+/// # Errors
+/// The first file that cannot be parsed, with the parser's whole chain of causes.
+pub fn read(root: &Path) -> Result<Vec<Feature>, String> {
+    let mut paths = Vec::new();
+    find(&root.join("features"), &mut paths).map_err(|e| format!("{}: {e}", root.join("features").display()))?;
+    paths.sort();
+    paths.iter().map(|path| parse(root, path)).collect()
+}
+
+fn parse(root: &Path, path: &Path) -> Result<Feature, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let shown = path.strip_prefix(root).unwrap_or(path);
+    let mut feature =
+        Feature::parse(&text, GherkinEnv::default()).map_err(|e| format!("{}: {}", shown.display(), chain(&e)))?;
+    feature.path = Some(shown.to_owned());
+    feature.expand_examples().map_err(|e| format!("{}: {}", shown.display(), chain(&e)))
+}
+
+/// Keeps only what is selected; the number of scenarios left.
+pub fn select(features: &mut Vec<Feature>, selection: &Selection) -> usize {
+    for feature in features.iter_mut() {
+        let whole = feature.clone();
+        for rule in &mut feature.rules {
+            let of_rule = rule.clone();
+            rule.scenarios.retain(|s| selection.selects(&Case::of(&whole, Some(&of_rule), s)));
+        }
+        feature.rules.retain(|r| !r.scenarios.is_empty());
+        feature.scenarios.retain(|s| selection.selects(&Case::of(&whole, None, s)));
+    }
+    features.retain(|f| f.count_scenarios() > 0);
+    features.iter().map(Ext::count_scenarios).sum()
+}
+
+/// Replaces the steps of scenarios that the driver cannot be asked by one that says why.
+pub fn mark_not_asked(features: &mut [Feature], manifest: &Manifest, catalogue: &Catalogue, blocked: Option<&str>) {
+    for feature in features {
+        let whole = feature.clone();
+        for rule in &mut feature.rules {
+            let of_rule = rule.clone();
+            for scenario in &mut rule.scenarios {
+                let case = Case::of(&whole, Some(&of_rule), scenario);
+                if let Some((verdict, why)) = not_asked(&case, manifest, catalogue, blocked) {
+                    scenario.steps.truncate(1);
+                    for step in &mut scenario.steps {
+                        (step.docstring, step.table) = (None, None);
+                        step.value = format!("not asked, {}: {why}", verdict.word());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn not_asked(
+    case: &Case,
+    manifest: &Manifest,
+    catalogue: &Catalogue,
+    blocked: Option<&str>,
+) -> Option<(Verdict, String)> {
+    let here = std::env::consts::OS;
+    let letter = if here == "macos" { 'M' } else { 'L' };
+    let guarantee = catalogue.get(&case.id)?;
+    if !guarantee.platforms.contains(letter) || case.tags.iter().any(|t| is_platform(t) && t != here) {
+        return Some((Verdict::NotApplicable, format!("not a guarantee on {here}")));
+    }
+    for need in case.needs() {
+        let there = match need {
+            "factory" => manifest.kind == Kind::Factory,
+            "yaml" => manifest.settings_file.is_some(),
+            _ => false,
+        };
+        if !there {
+            return Some((Verdict::NotClaimed, format!("it cannot be asked: it has no {need}")));
+        }
+    }
+    blocked.map(|why| (Verdict::Blocked, why.to_owned()))
+}
+
+fn is_platform(tag: &str) -> bool {
+    ["linux", "macos", "wsl2", "windows"].contains(&tag)
+}
+
+fn find(folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            find(&path, paths)?;
+        } else if path.extension().is_some_and(|e| e == "feature") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// Lower-case words joined by dashes.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for c in title.chars() {
+        if c.is_alphanumeric() || "~.+*_{}[]'\"".contains(c) {
+            slug.extend(c.to_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "@needs:factory\nFeature: f\n  @FS-06\n  Rule: r\n    @extra\n    Scenario Outline: cannot read <file>\n      When x\n      Examples:\n        | file |\n        | ~/a  |\n        | ~/b  |\n";
+
+    fn feature() -> Feature {
+        Feature::parse(TEXT, GherkinEnv::default()).unwrap().expand_examples().unwrap()
+    }
+
+    #[test]
+    fn a_case_has_the_id_of_its_rule_and_all_tags() {
+        let feature = feature();
+        let rule = &feature.rules[0];
+        let case = Case::of(&feature, Some(rule), &rule.scenarios[1]);
+        assert_eq!((case.name().as_str(), case.is_extra()), ("FS-06/cannot-read-~-b", true));
+        assert_eq!(case.needs().collect::<Vec<_>>(), ["factory"]);
+    }
+
+    #[test]
+    fn selection_by_id_chapter_case_and_tag() {
+        for (ids, tags, count) in [
+            (vec!["FS-06"], vec![], 2),
+            (vec!["FS"], vec![], 2),
+            (vec!["FS-06/cannot-read-~-a"], vec![], 1),
+            (vec!["FS-07"], vec![], 0),
+            (vec![], vec!["@extra"], 2),
+            (vec![], vec!["linux"], 0),
+        ] {
+            let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
+            let selection = Selection { ids: owned(ids), tags: owned(tags) };
+            assert_eq!(select(&mut vec![feature()], &selection), count, "{selection:?}");
+        }
+    }
+}

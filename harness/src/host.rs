@@ -1,0 +1,62 @@
+//! Facts of the host that explain a verdict: kernel, versions, and the knobs that make some hosts more permissive.
+//!
+//! Everything is only read.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use sha2::{Digest, Sha256};
+
+/// Knobs below /proc/sys and /sys.
+const KNOBS: &[(&str, &str)] = &[
+    ("legacy_tiocsti", "/proc/sys/dev/tty/legacy_tiocsti"),
+    ("protected_symlinks", "/proc/sys/fs/protected_symlinks"),
+    ("protected_hardlinks", "/proc/sys/fs/protected_hardlinks"),
+    ("yama_ptrace_scope", "/proc/sys/kernel/yama/ptrace_scope"),
+    ("apparmor_userns", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+    ("max_user_namespaces", "/proc/sys/user/max_user_namespaces"),
+];
+
+/// The facts, by name.
+pub fn facts(backend: Option<&Path>) -> BTreeMap<&'static str, String> {
+    let mut facts = BTreeMap::new();
+    facts.insert("os", std::env::consts::OS.to_owned());
+    facts.insert("arch", std::env::consts::ARCH.to_owned());
+    if let Ok(name) = nix::sys::utsname::uname() {
+        facts.insert("kernel", name.release().to_string_lossy().into_owned());
+    }
+    for (name, path) in KNOBS {
+        let value = std::fs::read_to_string(path).map_or_else(|_| "absent".to_owned(), |v| v.trim().to_owned());
+        facts.insert(name, value);
+    }
+    if let Some(version) = backend.and_then(|b| first_line(b, &["--version"])) {
+        facts.insert("backend", version);
+    }
+    facts.insert("cores", std::thread::available_parallelism().map_or(1, usize::from).to_string());
+    facts
+}
+
+/// The first line that a program prints.
+pub fn first_line(program: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// SHA-256 of a file, in hexadecimal.
+pub fn digest(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The commit of the checkout at `root`.
+pub fn commit(root: &Path) -> Option<String> {
+    let root = root.display().to_string();
+    let output = Command::new("git")
+        .args(["-c", &format!("safe.directory={root}"), "-C", &root, "rev-parse", "HEAD"])
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,155 @@
+//! The lab's home: canaries where a real user has secrets, two repositories, and two agents.
+//!
+//! Every canary holds a token of this run that stands nowhere else; in a folder that may not be listed, a file has one in
+//! its name. A token that arrives inside a sandbox is a leak, whatever road it took.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::root::Plan;
+use super::{HOME, Lab, PROBE, SUITE, Start};
+
+/// Every token begins so.
+pub const TOKEN: &str = "kusaw-canary-";
+/// Where the user's repositories lie.
+pub const REPOSITORIES: &str = "/home/dev/src";
+/// Their names.
+pub const REPOSITORY_NAMES: [&str; 2] = ["demo", "extra"];
+
+/// A file that nobody inside a sandbox may see.
+#[derive(Clone, Debug)]
+pub struct Canary {
+    /// Where it lies.
+    pub path: PathBuf,
+}
+
+/// Files a real home has, with the folder modes that their programs ask for.
+const SECRETS: &[&str] = &[
+    ".ssh/id_ed25519",
+    ".ssh/config",
+    ".ssh/known_hosts",
+    ".gnupg/private-keys-v1.d/0C6A2E.key",
+    ".gnupg/pubring.kbx",
+    ".gnupg/trustdb.gpg",
+    ".netrc",
+    ".bash_history",
+    ".bashrc",
+    ".git-credentials",
+    ".npmrc",
+    ".aws/credentials",
+    ".cargo/credentials.toml",
+    ".config/gh/hosts.yml",
+    ".docker/config.json",
+    ".kube/config",
+    ".mozilla/firefox/default/logins.json",
+    "Documents/letter to the bank.txt",
+];
+
+/// Folders in which a file has a token in its name.
+const LISTED: &[&str] = &["", ".ssh", ".gnupg", ".gnupg/private-keys-v1.d", ".aws", ".config", "Documents"];
+
+/// Fills the home. Called as the lab's user.
+pub fn furnish(plan: &Plan, start: Start) -> io::Result<Lab> {
+    let home = Path::new(HOME);
+    let mut canaries = Vec::new();
+    for name in SECRETS {
+        canaries.push(canary(home.join(name))?);
+    }
+    canaries.push(canary(PathBuf::from("/srv/data/customers.csv"))?);
+    for folder in LISTED {
+        canaries.push(canary(home.join(folder).join(format!("{}.txt", token()?)))?);
+    }
+    for folder in [".ssh", ".gnupg", ".gnupg/private-keys-v1.d"] {
+        fs::set_permissions(home.join(folder), fs::Permissions::from_mode(0o700))?;
+    }
+    for name in REPOSITORY_NAMES {
+        repository(&Path::new(REPOSITORIES).join(name))?;
+    }
+    agents(&home.join(".local/bin"))?;
+    fs::create_dir_all(home.join("factories"))?;
+    let mut lab = Lab { start, canaries, backend: None };
+    if let Some(name) = &plan.backend {
+        lab.backend = Lab::which(name);
+        links_without(name)?;
+        if let Some(real) = &lab.backend {
+            let copy = Path::new(SUITE).join("backend");
+            fs::copy(real, &copy)?;
+        }
+    }
+    Ok(lab)
+}
+
+fn canary(path: PathBuf) -> io::Result<Canary> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(&path, format!("-----BEGIN PRIVATE-----\n{}\n-----END PRIVATE-----\n", token()?))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+    Ok(Canary { path })
+}
+
+fn token() -> io::Result<String> {
+    let mut bytes = [0u8; 8];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{TOKEN}{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+/// A repository whose worktrees hold the probe, so that it runs in any sandbox that shows the worktree.
+fn repository(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path.join("tools"))?;
+    fs::copy(PROBE, path.join("tools/probe"))?;
+    fs::write(path.join("README"), "A repository of the lab.\n")?;
+    symlink(format!("{HOME}/.netrc"), path.join("link-to-netrc"))?;
+    symlink(format!("{HOME}/.ssh"), path.join("link-to-ssh"))?;
+    git(path, &["init", "-q", "-b", "main", "."])?;
+    git(path, &["add", "-A"])?;
+    git(path, &["commit", "-q", "-m", "Begin"])
+}
+
+fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
+    let search = Lab::search_path();
+    let output = Command::new(Lab::which("git").ok_or_else(|| io::Error::other("git is not on PATH"))?)
+        .args(["-c", "core.looseCompression=0", "-c", "user.name=Dev", "-c", "user.email=dev@devbox.example"])
+        .args(arguments)
+        .current_dir(path)
+        .env_clear()
+        .envs([("PATH", search.as_str()), ("HOME", HOME)])
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr))))
+}
+
+/// Agents that do what their prompt says, as a command of the shell.
+fn agents(folder: &Path) -> io::Result<()> {
+    const AGENT: &str = "#!/bin/sh\n# An agent of the lab: tells its argv and does its prompt.\nprintf 'agent: %s\\n' \"$@\"\nwhile [ $# -gt 0 ]; do\n  [ \"$1\" = -p ] && exec /bin/sh -c \"$2\"\n  shift\ndone\nexit 64\n";
+    fs::create_dir_all(folder)?;
+    for name in ["claude", "cursor-agent"] {
+        let path = folder.join(name);
+        fs::write(&path, AGENT)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+/// A folder of links to every program on PATH but one.
+fn links_without(name: &str) -> io::Result<()> {
+    let farm = Lab::path_without(name);
+    fs::create_dir(&farm)?;
+    for folder in Lab::search_path().split(':') {
+        let Ok(entries) = fs::read_dir(folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let link = farm.join(entry.file_name());
+            if entry.file_name() != name && fs::symlink_metadata(&link).is_err() {
+                symlink(entry.path(), link)?;
+            }
+        }
+    }
+    Ok(())
+}

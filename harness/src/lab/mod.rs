@@ -1,0 +1,89 @@
+//! The lab: a throw-away host that nobody minds losing (design 2.6).
+//!
+//! It has its own mount, PID, network, IPC and UTS namespaces, a root file system of its own, a home with canaries, and
+//! a second network namespace, the outside. Everything in it runs as one unprivileged user. Its pid 1 takes everything
+//! along when it dies. Nothing of the real host is written, and nothing but /usr, /nix and world-readable /etc is read.
+
+pub mod fault;
+pub mod home;
+pub mod namespaces;
+pub mod network;
+pub mod outside;
+pub mod programs;
+pub mod root;
+
+use std::path::{Path, PathBuf};
+
+use home::Canary;
+
+/// The lab's user, in both ways of starting. High, so that no person of a real host has it.
+pub const UID: u32 = 42_042;
+/// The user's name.
+pub const USER: &str = "dev";
+/// The user's home.
+pub const HOME: &str = "/home/dev";
+/// Where the programs of the driver under test lie.
+pub const DRIVER_BIN: &str = "/opt/driver/bin";
+/// Where the suite's own files lie: the probe, the real backend, the outside's log.
+pub const SUITE: &str = "/opt/suite";
+/// The probe, for runs without any sandbox.
+pub const PROBE: &str = "/opt/suite/kusaw-probe";
+
+/// How the lab was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// As root, which made the namespaces and then dropped to [`UID`] for good.
+    Root,
+    /// As an ordinary user, in a user namespace.
+    Unprivileged,
+}
+
+impl Start {
+    /// The word in the record.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Root => "root, dropped",
+            Self::Unprivileged => "unprivileged",
+        }
+    }
+}
+
+/// The lab as its inhabitants see it.
+#[derive(Clone, Debug)]
+pub struct Lab {
+    /// How it was entered.
+    pub start: Start,
+    /// The files nobody inside a sandbox may see.
+    pub canaries: Vec<Canary>,
+    /// The real backend program of the driver, before any fault is made in it.
+    pub backend: Option<PathBuf>,
+}
+
+impl Lab {
+    /// PATH of a user in the lab.
+    pub fn search_path() -> String {
+        format!("{HOME}/.local/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin")
+    }
+
+    /// Finds a program on the lab's PATH.
+    pub fn which(name: &str) -> Option<PathBuf> {
+        Self::search_path().split(':').map(|folder| Path::new(folder).join(name)).find(|path| is_program(path))
+    }
+
+    /// A folder with links to every program on PATH but `name`: PATH as if it were not installed.
+    pub fn path_without(name: &str) -> PathBuf {
+        Path::new(SUITE).join(format!("path-without-{name}"))
+    }
+
+    /// `~/x` as an absolute path; any other path as it is.
+    pub fn expand(path: &str) -> String {
+        match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{HOME}{rest}"),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
+}

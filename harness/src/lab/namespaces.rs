@@ -1,0 +1,214 @@
+//! Entering the lab: the processes and namespaces, for both ways of starting.
+//!
+//! ```text
+//! conformance ─ fork ─ maker: unshare(all) ─ fork ─ pid 1: builds root, network ─┬─ outside: own net namespace, user dev
+//!                                                                               └─ engine: user dev, runs the scenarios
+//! ```
+//! Started as root the maker stays root until [`drop_to_user`]; started by a user it is root of a new user namespace,
+//! and [`drop_to_user`] enters a nested one that maps the same user to [`super::UID`]. Both end without capabilities.
+#![allow(unsafe_code)] // fork, capset: each with its SAFETY sentence
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{self, ForkResult, Gid, Pid, Uid};
+
+use super::{Lab, Start, UID, home, network, outside, root};
+
+/// Exit code for "this host cannot make the lab".
+pub const BLOCKED: u8 = 3;
+
+/// Builds the lab, runs `engine` in it as the unprivileged user, and returns its exit code.
+///
+/// Must be called before any thread is started. Whatever cannot be made is told on stderr and ends with [`BLOCKED`]:
+/// nothing of the suite ever runs on the real host instead.
+pub fn run_inside(plan: &root::Plan, engine: impl FnOnce(&Lab) -> u8) -> ExitCode {
+    let start = if Uid::effective().is_root() { Start::Root } else { Start::Unprivileged };
+    match fork_and_wait(move || make(plan, start, engine)) {
+        Ok(code) => ExitCode::from(code),
+        Err(e) => {
+            eprintln!("conformance: the lab could not be started: {e}");
+            ExitCode::from(BLOCKED)
+        }
+    }
+}
+
+fn make(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+    let made = (|| -> io::Result<()> {
+        die_with_parent()?;
+        if start == Start::Unprivileged {
+            enter_user_namespace(0)?;
+        }
+        unshare(
+            CloneFlags::CLONE_NEWNS
+                | CloneFlags::CLONE_NEWPID
+                | CloneFlags::CLONE_NEWNET
+                | CloneFlags::CLONE_NEWIPC
+                | CloneFlags::CLONE_NEWUTS,
+        )?;
+        Ok(())
+    })();
+    if let Err(e) = made {
+        return blocked("namespaces", &e, start);
+    }
+    fork_and_wait(move || pid_one(plan, start, engine)).unwrap_or(BLOCKED)
+}
+
+fn pid_one(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+    if let Err(e) = die_with_parent().and_then(|()| root::enter(plan)) {
+        return blocked("root file system", &e, start);
+    }
+    let outside = match start_outside(start) {
+        Ok(pid) => pid,
+        Err(e) => return blocked("network", &e, start),
+    };
+    if let Err(e) = network::join(outside) {
+        return blocked("network", &e, start);
+    }
+    let engine = fork_child(move || {
+        let lab = match drop_to_user(start).and_then(|()| home::furnish(plan, start)) {
+            Ok(lab) => lab,
+            Err(e) => return blocked("home", &e, start),
+        };
+        engine(&lab)
+    });
+    match engine {
+        Ok(engine) => reap_until(engine),
+        Err(e) => blocked("engine", &e, start),
+    }
+}
+
+/// Forks the outside: a process in a network namespace of its own that serves DNS and origins once it is told to.
+fn start_outside(start: Start) -> io::Result<Pid> {
+    let (mut ready, tell) = io::pipe()?;
+    let (wait, joined) = io::pipe()?;
+    let pid = fork_child(move || {
+        let served = (|| -> io::Result<()> {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            (&tell).write_all(b"x")?;
+            drop(tell);
+            drop(joined);
+            (&wait).read_to_end(&mut Vec::new())?; // ends when pid 1 has joined the namespaces
+            network::set_up_outside()?;
+            drop_to_user(start)?;
+            outside::serve()
+        })();
+        if let Err(e) = served {
+            eprintln!("conformance: the outside: {e}");
+        }
+        1
+    })?;
+    ready.read_exact(&mut [0])?;
+    network::add_link(pid)?;
+    Ok(pid)
+}
+
+/// Becomes the user for good: no capability is left, and none can come back.
+fn drop_to_user(start: Start) -> io::Result<()> {
+    match start {
+        Start::Root => {
+            unistd::setgroups(&[])?;
+            unistd::setresgid(Gid::from_raw(UID), Gid::from_raw(UID), Gid::from_raw(UID))?;
+            unistd::setresuid(Uid::from_raw(UID), Uid::from_raw(UID), Uid::from_raw(UID))?;
+        }
+        Start::Unprivileged => {
+            enter_user_namespace(UID)?;
+            drop_capabilities()?;
+        }
+    }
+    // setresuid(2) makes the process undumpable, and /proc/self then belongs to root: faults write their uid_map there.
+    prctl::set_dumpable(true)?;
+    Ok(())
+}
+
+/// A new user namespace in which the present user is `inside`.
+fn enter_user_namespace(inside: u32) -> io::Result<()> {
+    let (uid, gid) = (Uid::effective(), Gid::effective());
+    unshare(CloneFlags::CLONE_NEWUSER)?;
+    fs::write("/proc/self/setgroups", "deny")?; // user_namespaces(7): before an unprivileged gid_map
+    fs::write("/proc/self/uid_map", format!("{inside} {uid} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{inside} {gid} 1"))?;
+    Ok(())
+}
+
+fn drop_capabilities() -> io::Result<()> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    let header = Header { version: 0x2008_0522, pid: 0 }; // _LINUX_CAPABILITY_VERSION_3, capset(2)
+    let none = [0u32; 6];
+    // SAFETY: both pointers are valid for the sizes version 3 asks for: one header, two sets of three words.
+    let result = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn die_with_parent() -> io::Result<()> {
+    Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
+}
+
+fn fork_child(child: impl FnOnce() -> u8) -> io::Result<Pid> {
+    // SAFETY: the process has one thread (the caller's contract), so the child may do anything.
+    match unsafe { unistd::fork() }? {
+        ForkResult::Parent { child } => Ok(child),
+        ForkResult::Child => {
+            let code = child();
+            let _ = io::stdout().flush();
+            std::process::exit(i32::from(code))
+        }
+    }
+}
+
+fn fork_and_wait(child: impl FnOnce() -> u8) -> io::Result<u8> {
+    let pid = fork_child(child)?;
+    loop {
+        match waitpid(pid, None) {
+            Ok(WaitStatus::Exited(_, code)) => return Ok(u8::try_from(code).unwrap_or(1)),
+            Ok(WaitStatus::Signaled(_, signal, _)) => {
+                return Err(io::Error::other(format!("ended by {signal}")));
+            }
+            Ok(_) | Err(nix::Error::EINTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+}
+
+/// The duty of pid 1: reap whatever ends, until the engine does.
+fn reap_until(engine: Pid) -> u8 {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::__WALL)) {
+            Ok(WaitStatus::Exited(pid, code)) if pid == engine => {
+                return u8::try_from(code).unwrap_or(1);
+            }
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == engine => {
+                eprintln!("conformance: the engine was ended by {signal}");
+                return 1;
+            }
+            Ok(_) | Err(nix::Error::EINTR) => {}
+            Err(_) => return 1,
+        }
+    }
+}
+
+fn blocked(part: &str, error: &io::Error, start: Start) -> u8 {
+    eprintln!("conformance: blocked: this host cannot make the lab ({part}, started {}): {error}", start.word());
+    let knob = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    if knob("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
+        eprintln!(
+            "conformance: AppArmor restricts user namespaces here; `make setup` prints the fix, or start as root."
+        );
+    } else if knob("/proc/sys/user/max_user_namespaces") == "0" {
+        eprintln!(
+            "conformance: user namespaces are off: set user.max_user_namespaces above 0 (sysctl), or start as root."
+        );
+    } else if start == Start::Unprivileged {
+        eprintln!("conformance: in a container, /proc must not be masked and seccomp must allow unshare and mount.");
+    }
+    BLOCKED
+}

@@ -1,0 +1,82 @@
+//! The programs that are run: built from this checkout by cargo, or taken from a folder where they lie ready.
+//!
+//! The harness runs them; it never links to them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::driver::manifest::{Manifest, Part};
+
+/// A file for the lab's `/opt/driver/bin`.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name there.
+    pub name: String,
+    /// Its content, opened on the real host: inside the lab its path may lead nowhere.
+    pub file: Arc<File>,
+}
+
+impl Program {
+    fn open(name: &str, path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Self { name: name.to_owned(), file: Arc::new(file) })
+    }
+}
+
+/// Where programs come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Built from the checkout.
+    Cargo,
+    /// Ready in a folder (`--programs DIR`), for machines without a toolchain.
+    Folder(PathBuf),
+}
+
+impl Source {
+    /// The probe: it runs inside the sandbox, so it is static.
+    ///
+    /// # Errors
+    /// When it cannot be built or found.
+    pub fn probe(&self, root: &Path) -> Result<Program, String> {
+        Program::open("kusaw-probe", &self.binary(root, "kusaw-probe", true)?)
+    }
+
+    /// What the manifest asks the harness to provide.
+    ///
+    /// # Errors
+    /// When something cannot be built or found.
+    pub fn provide(&self, root: &Path, manifest: &Manifest) -> Result<Vec<Program>, String> {
+        manifest.provide.iter().map(|part| self.part(root, part)).collect()
+    }
+
+    fn part(&self, root: &Path, part: &Part) -> Result<Program, String> {
+        if let Some(name) = &part.cargo {
+            return Program::open(name, &self.binary(root, name, part.is_static)?);
+        }
+        let Some(file) = &part.file else {
+            return Err("provide: an entry needs cargo: or file:".to_owned());
+        };
+        let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        Program::open(&name, &root.join(file))
+    }
+
+    fn binary(&self, root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                if path.is_file() { Ok(path) } else { Err(format!("--programs: {} is not there", path.display())) }
+            }
+            Self::Cargo => build(root, name, is_static),
+        }
+    }
+}
+
+fn build(root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
+    let mut cargo = escargot::CargoBuild::new().manifest_path(root.join("Cargo.toml")).package(name).bin(name);
+    if is_static {
+        cargo = cargo.args(["--config", &root.join("ci/static.toml").display().to_string()]);
+    }
+    let run = cargo.run().map_err(|e| format!("building {name}: {e}"))?;
+    Ok(run.path().to_owned())
+}

@@ -1,0 +1,213 @@
+//! The lab's root file system: a tmpfs with the host's /usr, a copy of its world-readable /etc, and private everything else.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::unistd;
+
+use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program};
+
+/// What the lab is built from; read on the real host, before it is entered.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Programs and files of the driver.
+    pub programs: Vec<Program>,
+    /// The probe.
+    pub probe: Program,
+    /// Name of the driver's sandbox program, if it has one.
+    pub backend: Option<String>,
+}
+
+/// Files of /etc above this size are left out: none that a program needs to run is so large.
+const ETC_FILE_LIMIT: u64 = 2 << 20;
+
+/// Makes the root and enters it. Afterwards the host's own root is gone from this mount namespace.
+pub fn enter(plan: &Plan) -> io::Result<()> {
+    unistd::sethostname("devbox")?;
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
+    let new = Path::new("/tmp"); // exists everywhere; the tmpfs over it is seen in this namespace only
+    tmpfs(new, "mode=0755")?;
+    system(new)?;
+    etc(&new.join("etc"))?;
+    devices(&new.join("dev"))?;
+    places(new)?;
+    install(plan, new)?;
+    mount(Some("proc"), &new.join("proc"), Some("proc"), hardened(), None::<&str>)?;
+    let old = new.join("old");
+    fs::create_dir(&old)?;
+    unistd::pivot_root(new, &old)?;
+    unistd::chdir("/")?;
+    umount2("/old", MntFlags::MNT_DETACH)?;
+    fs::remove_dir("/old")
+}
+
+fn system(new: &Path) -> io::Result<()> {
+    for name in ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu", "sys"] {
+        let (host, here) = (Path::new("/").join(name), new.join(name));
+        let Ok(kind) = fs::symlink_metadata(&host) else {
+            continue;
+        };
+        if kind.is_symlink() {
+            symlink(fs::read_link(&host)?, &here)?;
+        } else {
+            fs::create_dir(&here)?;
+            bind(&host, &here)?;
+        }
+    }
+    fs::create_dir(new.join("proc"))
+}
+
+/// A copy of what everybody may read, with the lab's own user, resolver and hosts.
+fn etc(here: &Path) -> io::Result<()> {
+    copy_readable(Path::new("/etc"), here)?;
+    let own = [
+        (
+            "passwd",
+            format!(
+                "root:x:0:0:root:/root:/bin/sh\n{USER}:x:{UID}:{UID}:Dev:{HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
+            ),
+        ),
+        ("group", format!("root:x:0:\n{USER}:x:{UID}:\nnogroup:x:65534:\n")),
+        ("hosts", "127.0.0.1 localhost devbox\n::1 localhost\n".to_owned()),
+        ("hostname", "devbox\n".to_owned()),
+        ("resolv.conf", format!("nameserver {}\noptions timeout:2 attempts:1\n", network::DNS)),
+        ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n".to_owned()),
+    ];
+    for (name, text) in own {
+        let path = here.join(name);
+        let _ = fs::remove_file(&path); // may be a link of the host, such as resolv.conf -> /run/...
+        fs::write(&path, text)?;
+    }
+    Ok(())
+}
+
+fn copy_readable(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let (entry, target) = match entry {
+            Ok(entry) => (entry.path(), to.join(entry.file_name())),
+            Err(_) => continue,
+        };
+        let Ok(meta) = fs::symlink_metadata(&entry) else {
+            continue;
+        };
+        let for_all = meta.mode() & 0o004 != 0;
+        if meta.is_symlink() {
+            symlink(fs::read_link(&entry)?, target)?;
+        } else if meta.is_dir() && for_all && meta.mode() & 0o001 != 0 {
+            copy_readable(&entry, &target)?;
+        } else if meta.is_file() && for_all && meta.len() <= ETC_FILE_LIMIT {
+            fs::copy(&entry, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn devices(dev: &Path) -> io::Result<()> {
+    fs::create_dir(dev)?;
+    tmpfs(dev, "mode=0755")?;
+    for name in ["null", "zero", "full", "random", "urandom", "tty"] {
+        let here = dev.join(name);
+        fs::write(&here, "")?;
+        bind(&Path::new("/dev").join(name), &here)?;
+    }
+    for (link, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+        ("ptmx", "pts/ptmx"),
+    ] {
+        symlink(target, dev.join(link))?;
+    }
+    for name in ["pts", "shm"] {
+        fs::create_dir(dev.join(name))?;
+    }
+    mount(
+        Some("devpts"),
+        &dev.join("pts"),
+        Some("devpts"),
+        MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
+        Some("newinstance,ptmxmode=0666,mode=620"),
+    )?;
+    tmpfs(&dev.join("shm"), "mode=1777")
+}
+
+/// The private places, empty, with the modes a real host gives them.
+fn places(new: &Path) -> io::Result<()> {
+    for (name, mode) in [
+        ("home", 0o755),
+        ("root", 0o700),
+        ("var", 0o755),
+        ("var/tmp", 0o1777),
+        ("var/lib", 0o755),
+        ("mnt", 0o755),
+        ("media", 0o755),
+        ("srv", 0o755),
+        ("opt", 0o755),
+        ("run", 0o755),
+        ("run/user", 0o755),
+        ("tmp", 0o1777),
+    ] {
+        folder(&new.join(name), mode)?;
+    }
+    symlink("../run", new.join("var/run"))?;
+    for own in [HOME, &format!("/run/user/{UID}"), "/srv/data"] {
+        let path = below(new, own);
+        folder(&path, 0o700)?;
+        give(&path)?;
+    }
+    Ok(())
+}
+
+fn install(plan: &Plan, new: &Path) -> io::Result<()> {
+    for path in ["/opt/driver", DRIVER_BIN, SUITE] {
+        folder(&below(new, path), 0o755)?;
+    }
+    give(&below(new, SUITE))?;
+    place(&plan.probe, &below(new, SUITE))?;
+    plan.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
+}
+
+/// Copies a program, so that the checkout may lie where the lab's user cannot go.
+fn place(program: &Program, folder: &Path) -> io::Result<()> {
+    let path = folder.join(&program.name);
+    let mut source = program.file.as_ref();
+    source.seek(SeekFrom::Start(0))?;
+    io::copy(&mut source, &mut File::create(&path)?)?;
+    fs::set_permissions(&path, Permissions::from_mode(0o755))
+}
+
+fn folder(path: &Path, mode: u32) -> io::Result<()> {
+    fs::create_dir(path)?;
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+/// Gives a path to the lab's user. In a user namespace it already is the user's.
+fn give(path: &Path) -> io::Result<()> {
+    match std::os::unix::fs::chown(path, Some(UID), Some(UID)) {
+        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => Ok(()), // UID is not mapped here: the unprivileged start
+        other => other,
+    }
+}
+
+fn below(new: &Path, absolute: &str) -> PathBuf {
+    new.join(absolute.trim_start_matches('/'))
+}
+
+fn bind(from: &Path, to: &Path) -> io::Result<()> {
+    mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
+        .map_err(|e| io::Error::other(format!("bind {}: {e}", from.display())))
+}
+
+fn tmpfs(at: &Path, options: &str) -> io::Result<()> {
+    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options))
+        .map_err(|e| io::Error::other(format!("tmpfs on {}: {e}", at.display())))
+}
+
+fn hardened() -> MsFlags {
+    MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC
+}

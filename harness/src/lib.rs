@@ -1,0 +1,34 @@
+//! kusaw-conformance: what an OS sandbox keeps from a coding agent, proven scenario by scenario.
+//!
+//! ```text
+//! cli ─ reads features/, a driver's manifest, builds programs ─▶ lab ─ namespaces, root, network, home
+//!                                                                 │
+//!      features ─ engine (cucumber) ─ steps ─ plan ─ launch ──────┤ runs the driver, the probe, or both bare
+//!                                      │                          │
+//!                                   verdict ◀─ observe, probe ────┘ what the host and the outside show
+//!                                      └▶ record ─▶ summary, report
+//! ```
+//! The harness is a black box's judge: it never links to an implementation and never branches on a driver's name.
+
+pub mod catalogue;
+pub mod cli;
+pub mod driver;
+pub mod engine;
+pub mod features;
+pub mod host;
+pub mod keep;
+pub mod lab;
+pub mod launch;
+pub mod lint;
+pub mod observe;
+pub mod page;
+pub mod plan;
+pub mod probe;
+pub mod record;
+pub mod scene;
+pub mod smoke;
+mod steps;
+pub mod summary;
+pub mod text;
+pub mod verdict;
+pub mod yaml;

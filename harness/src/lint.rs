@@ -1,0 +1,168 @@
+//! The lint: what makes a feature or a manifest worthless although it runs green (design 2.8).
+//!
+//! Pure: it looks at texts, never at a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gherkin::{Feature, Scenario, StepType};
+
+use crate::catalogue::{Catalogue, is_id};
+use crate::driver::Manifest;
+use crate::features::Case;
+
+/// The first words of a control (design 2.4).
+const CONTROLS: [&str; 3] = ["bare, ", "weakened, ", "planted, "];
+
+/// What is wrong with the features.
+pub fn features(features: &[Feature], catalogue: &Catalogue) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut rules: BTreeMap<String, String> = BTreeMap::new();
+    let mut cases = BTreeSet::new();
+    for feature in features {
+        let file = feature.path.as_ref().map(|p| p.display().to_string()).unwrap_or_default();
+        wrong.extend(feature.scenarios.iter().map(|s| format!("{file}: \"{}\" stands outside of any Rule", s.name)));
+        for rule in &feature.rules {
+            let ids: Vec<&String> = rule.tags.iter().filter(|t| is_id(t)).collect();
+            let [id] = ids.as_slice() else {
+                wrong.push(format!("{file}: Rule \"{}\" has {} ids, one is needed", rule.name, ids.len()));
+                continue;
+            };
+            if catalogue.get(id).is_none() {
+                wrong.push(format!("{file}: {id} is not in the catalogue"));
+            }
+            if let Some(other) = rules.insert((*id).clone(), file.clone()) {
+                wrong.push(format!("{file}: {id} has a Rule in {other} already"));
+            }
+            if rule.scenarios.is_empty() {
+                wrong.push(format!("{file}: {id} has no scenario"));
+            }
+            for scenario in &rule.scenarios {
+                let case = Case::of(feature, Some(rule), scenario);
+                wrong.extend(lacks(scenario).map(|what| format!("{file}: {} has no {what}", case.name())));
+                if !cases.insert(case.name()) {
+                    wrong.push(format!("{file}: {} is there twice: put a parameter into the title", case.name()));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+/// Tables whose rows have different numbers of cells: the parser cuts the longer ones silently.
+pub fn tables(file: &str, text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut columns: Option<usize> = None;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if !line.starts_with('|') {
+            columns = None;
+            continue;
+        }
+        let cells = line.replace("\\|", "").matches('|').count() - 1;
+        if columns.is_some_and(|c| c != cells) {
+            wrong.push(format!("{file}:{}: the row has {cells} cells, the one above has another number", number + 1));
+        }
+        columns = Some(cells);
+    }
+    wrong
+}
+
+/// What is wrong with the manifests, given the guarantees that have a Rule.
+pub fn manifests(manifests: &[Manifest], features: &[Feature], catalogue: &Catalogue) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let ids = features.iter().flat_map(|f| &f.rules).flat_map(|r| &r.tags).filter(|t| is_id(t));
+    let counting: BTreeSet<&String> =
+        ids.filter(|id| catalogue.get(id).is_some_and(|g| g.kind.counts() && g.platforms.contains('L'))).collect();
+    let Some(reference) = manifests.iter().find(|m| m.name == "kusaw") else {
+        return vec!["the reference has no manifest".to_owned()];
+    };
+    if !reference.expect.is_empty() {
+        wrong.push("the reference's manifest expects failures: mend the reference".to_owned());
+    }
+    for id in counting {
+        if !reference.claims(id, true) {
+            wrong.push(format!("{id}: the reference does not claim it"));
+        }
+        let keeps =
+            |m: &&Manifest| m.name != reference.name && m.claims(id, false) && m.expectation(id, "", "linux").is_none();
+        if !manifests.iter().any(|m| keeps(&m)) {
+            wrong.push(format!("{id}: no driver beside the reference keeps it: is the rule fair?"));
+        }
+    }
+    wrong
+}
+
+fn lacks(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
+    let has = |wanted: StepType| scenario.steps.iter().any(|s| s.ty == wanted);
+    let control =
+        scenario.steps.iter().any(|s| s.ty == StepType::Then && CONTROLS.iter().any(|c| s.value.starts_with(c)));
+    [(has(StepType::When), "When"), (has(StepType::Then), "Then"), (control, "control")]
+        .into_iter()
+        .filter_map(|(there, what)| (!there).then_some(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cucumber::feature::Ext;
+    use gherkin::GherkinEnv;
+
+    const CATALOGUE: &str = "| FS-06 | LWM | must | a | b |\n| FS-07 | LWM | must | a | b |\n";
+    const GOOD: &str =
+        "Feature: f\n  @FS-06\n  Rule: r\n    Scenario: s\n      When w\n      Then t\n      And bare, it works\n";
+
+    fn found(text: &str) -> Vec<String> {
+        let feature = Feature::parse(text, GherkinEnv::default()).unwrap().expand_examples().unwrap();
+        features(&[feature], &Catalogue::parse(CATALOGUE).unwrap())
+    }
+
+    #[test]
+    fn a_good_feature_passes() {
+        assert_eq!(found(GOOD), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_lack_is_found() {
+        for (from, to, says) in [
+            ("@FS-06", "@tag", "0 ids"),
+            ("@FS-06", "@FS-06 @FS-07", "2 ids"),
+            ("@FS-06", "@FS-99", "not in the catalogue"),
+            ("      When w\n", "", "no When"),
+            ("      And bare, it works\n", "", "no control"),
+            ("  @FS-06\n  Rule: r\n", "", "outside of any Rule"),
+            (
+                "And bare, it works\n",
+                "And bare, it works\n  @FS-06\n  Rule: q\n    Scenario: s\n      When w\n      Then bare, t\n",
+                "already",
+            ),
+            ("Scenario: s\n", "Scenario: s\n      When w\n      Then bare, t\n    Scenario: s\n", "twice"),
+        ] {
+            let wrong = found(&GOOD.replace(from, to));
+            assert!(wrong.iter().any(|w| w.contains(says)), "{says}: {wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_ragged_table_is_found() {
+        assert!(tables("f", "| a | b |\n| 1 | 2 |\n\n| a |\n").is_empty());
+        assert!(tables("f", "| a \\| b |\n| 1 |\n").is_empty());
+        assert_eq!(tables("f", "| a | b |\n| 1 | 2 | 3 |\n").len(), 1);
+    }
+
+    #[test]
+    fn the_reference_claims_all_and_expects_nothing() {
+        let driver = |name: &str, more: &str| {
+            Manifest::parse(&format!("name: {name}\nkind: sandbox\nplatforms: [linux]\nlaunch: {{open: []}}\n{more}"))
+                .unwrap()
+        };
+        let feature = Feature::parse(GOOD, GherkinEnv::default()).unwrap();
+        let catalogue = Catalogue::parse(CATALOGUE).unwrap();
+        let wrong = |drivers: &[Manifest]| manifests(drivers, std::slice::from_ref(&feature), &catalogue).join("; ");
+        let reference = driver("kusaw", "claims: [FS-06]\nextras: true\n");
+        assert_eq!(wrong(&[reference.clone(), driver("other", "claims: [FS-06]\n")]), "");
+        assert!(wrong(std::slice::from_ref(&reference)).contains("no driver beside"));
+        let expects = driver("kusaw", "claims: [FS-06]\nextras: true\nexpect: [{id: FS-06, why: x}]\n");
+        assert!(wrong(&[expects, driver("other", "claims: [FS-06]\n")]).contains("expects failures"));
+        assert!(wrong(&[driver("kusaw", ""), driver("other", "claims: [FS-06]\n")]).contains("does not claim"));
+    }
+}

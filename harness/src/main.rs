@@ -1,0 +1,7 @@
+//! The `conformance` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kusaw_conformance::cli::main()
+}

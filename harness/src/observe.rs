@@ -1,0 +1,109 @@
+//! What the host shows after a launch, read where the driver's manifest says.
+
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use crate::driver::manifest::Observation;
+use crate::launch::Launch;
+
+/// The lines of a log or event stream, each with what was found in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// (type if the manifest says how to find one, host if there is one).
+    pub lines: Vec<(Option<String>, Option<String>)>,
+}
+
+impl Entries {
+    /// Hosts of the entries of a type (any type, if none is asked for), in order.
+    pub fn hosts(&self, kind: Option<&str>) -> Vec<String> {
+        self.of(kind).filter_map(|(_, host)| host.clone()).collect()
+    }
+
+    /// How many entries there are of a type.
+    pub fn count(&self, kind: &str) -> usize {
+        self.of(Some(kind)).count()
+    }
+
+    fn of<'a>(&'a self, kind: Option<&'a str>) -> impl Iterator<Item = &'a (Option<String>, Option<String>)> {
+        self.lines.iter().filter(move |(k, _)| kind.is_none() || k.as_deref() == kind)
+    }
+}
+
+/// Reads and takes apart an observed file. A file that is not there has no entries.
+///
+/// # Errors
+/// When the manifest's template or regular expression is wrong, or the file is there but cannot be read.
+pub fn entries(observation: &Observation, launch: &Launch) -> Result<Entries, String> {
+    parse(&read(&path(observation, launch)?)?, observation)
+}
+
+/// Takes apart the text of an observed file.
+///
+/// # Errors
+/// When a regular expression of the manifest is wrong.
+pub fn parse(text: &str, observation: &Observation) -> Result<Entries, String> {
+    let kind = observation.kind.as_deref().map(regex).transpose()?;
+    let host = observation.host.as_deref().map(regex).transpose()?;
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| (kind.as_ref().and_then(|r| group(r, line)), host.as_ref().and_then(|r| group(r, line))))
+        .collect();
+    Ok(Entries { lines })
+}
+
+/// The reason of a refusal, as the outcome file tells it.
+///
+/// # Errors
+/// As [`entries`].
+pub fn refusal(observation: &Observation, launch: &Launch) -> Result<Option<String>, String> {
+    let Some(pattern) = &observation.refused else {
+        return Ok(None);
+    };
+    Ok(group(&regex(pattern)?, &read(&path(observation, launch)?)?))
+}
+
+/// Where an observed file lies for this launch.
+///
+/// # Errors
+/// When the template is wrong.
+pub fn path(observation: &Observation, launch: &Launch) -> Result<PathBuf, String> {
+    launch.templates.render(&observation.path).map(PathBuf::from)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(e) => Err(format!("{}: {e}", path.display())),
+    }
+}
+
+fn regex(pattern: &str) -> Result<Regex, String> {
+    Regex::new(pattern).map_err(|e| format!("observe: {e}"))
+}
+
+fn group(regex: &Regex, line: &str) -> Option<String> {
+    regex.captures(line)?.get(1).map(|m| m.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_and_plain_lines_alike() {
+        let json = Observation {
+            host: Some(r#""host":"([^"]*)""#.into()),
+            kind: Some(r#""type":"([^"]*)""#.into()),
+            ..Observation::default()
+        };
+        let text = "{\"type\":\"egress.blocked\",\"host\":\"a.example\"}\n{\"type\":\"egress.summary\"}\n";
+        let entries = parse(text, &json).unwrap();
+        assert_eq!(entries.hosts(Some("egress.blocked")), ["a.example"]);
+        assert_eq!(entries.count("egress.summary"), 1);
+        let plain = Observation { host: Some(r"^blocked (\S+)$".into()), ..Observation::default() };
+        assert_eq!(parse("blocked b.example\n", &plain).unwrap().hosts(None), ["b.example"]);
+    }
+}

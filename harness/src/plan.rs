@@ -1,0 +1,221 @@
+//! What a scenario asks for: a plain value that `Given` steps fill and `When` steps carry out.
+//!
+//! It speaks the documentation's language only. A control is the same plan with one thing changed.
+
+use serde_json::{Map, Value, json};
+
+use crate::driver::Network;
+use crate::lab::fault::Fault;
+
+/// What the step executes.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `run: [argv]`.
+    Run(Vec<String>),
+    /// `provider:` and `prompt:`.
+    Provider(String, String),
+}
+
+/// How the settings file is spoilt.
+#[derive(Clone, Debug)]
+pub enum Spoilt {
+    /// The whole file is these bytes.
+    Bytes(Vec<u8>),
+    /// There is no file.
+    Missing,
+    /// A folder has its name.
+    Folder,
+    /// Its mode is 000.
+    Unreadable,
+}
+
+/// One active repository: its name, and the value of its `sandbox:`.
+pub type Repo = (String, Option<String>);
+
+/// What a scenario asks for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The factory's `sandbox:` block; none = never set.
+    pub sandbox: Option<Value>,
+    /// The block as raw YAML text instead.
+    pub sandbox_text: Option<String>,
+    /// The step's `sandbox:`.
+    pub step_sandbox: Option<Value>,
+    /// The step's `sandbox:` as raw YAML text instead.
+    pub step_sandbox_text: Option<String>,
+    /// Active repositories.
+    pub repos: Vec<Repo>,
+    /// What the step executes.
+    pub action: Action,
+    /// The step's `env:`.
+    pub env: Map<String, Value>,
+    /// The name the factory is asked for; the step's own is `probe`.
+    pub asked: String,
+    /// How the settings file is spoilt.
+    pub spoilt: Option<Spoilt>,
+    /// What is wrong with the host.
+    pub fault: Option<Fault>,
+    /// Whether starts of the sandbox program are recorded.
+    pub watched: bool,
+}
+
+/// The step's name in every settings file.
+pub const STEP: &str = "probe";
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            sandbox: None,
+            sandbox_text: None,
+            step_sandbox: None,
+            step_sandbox_text: None,
+            repos: vec![("demo".to_owned(), None)],
+            action: Action::Run(vec!["/bin/true".to_owned()]),
+            env: Map::new(),
+            asked: STEP.to_owned(),
+            spoilt: None,
+            fault: None,
+            watched: false,
+        }
+    }
+}
+
+impl Plan {
+    /// The factory's block, made where it is not there yet.
+    pub fn block(&mut self) -> &mut Map<String, Value> {
+        object(self.sandbox.get_or_insert_with(|| json!({})))
+    }
+
+    /// `egress:` of the block.
+    pub fn egress(&mut self) -> &mut Map<String, Value> {
+        object(self.block().entry("egress").or_insert_with(|| json!({})))
+    }
+
+    /// Adds a host to `egress.allow`.
+    pub fn allow(&mut self, host: &str) {
+        if let Value::Array(list) = self.egress().entry("allow").or_insert_with(|| json!([])) {
+            list.push(json!(host));
+        }
+    }
+
+    /// The network a sandbox (not a factory) is asked for.
+    pub fn network(&self) -> Network {
+        match self.sandbox.as_ref().and_then(|b| b.get("network")).and_then(Value::as_str) {
+            Some("allowlist") => Network::Allowlist,
+            _ => Network::Open,
+        }
+    }
+
+    /// The listed hosts.
+    pub fn hosts(&self) -> Vec<Value> {
+        let list = self.sandbox.as_ref().and_then(|b| b.get("egress")).and_then(|e| e.get("allow"));
+        list.and_then(Value::as_array).cloned().unwrap_or_default()
+    }
+
+    /// The settings in the documentation's structure; `repository` gives the path of a repo.
+    pub fn settings(&self, repository: impl Fn(&str) -> String) -> Value {
+        let mut step = Map::new();
+        let names: Vec<&String> = self.repos.iter().map(|(name, _)| name).collect();
+        if !names.is_empty() {
+            step.insert("repos".into(), json!(names));
+        }
+        if let Some(sandbox) = &self.step_sandbox {
+            step.insert("sandbox".into(), sandbox.clone());
+        }
+        match &self.action {
+            Action::Run(argv) => {
+                step.insert("run".into(), json!(argv));
+            }
+            Action::Provider(name, prompt) => {
+                step.insert("provider".into(), json!(name));
+                step.insert("prompt".into(), json!(prompt));
+            }
+        }
+        if !self.env.is_empty() {
+            step.insert("env".into(), Value::Object(self.env.clone()));
+        }
+        let repos: Map<String, Value> = self
+            .repos
+            .iter()
+            .map(|(name, sandbox)| {
+                let mut repo = Map::from_iter([("path".to_owned(), json!(repository(name)))]);
+                if let Some(value) = sandbox {
+                    repo.insert("sandbox".into(), json!(value));
+                }
+                (name.clone(), Value::Object(repo))
+            })
+            .collect();
+        let mut settings = Map::new();
+        if let Some(block) = &self.sandbox {
+            settings.insert("sandbox".into(), block.clone());
+        }
+        if !repos.is_empty() {
+            settings.insert("repos".into(), Value::Object(repos));
+        }
+        settings.insert("steps".into(), json!({ STEP: step }));
+        Value::Object(settings)
+    }
+
+    /// The settings file as raw bytes, where a scenario writes it by hand.
+    pub fn raw(&self, settings: &Value) -> Option<Vec<u8>> {
+        if let Some(Spoilt::Bytes(bytes)) = &self.spoilt {
+            return Some(bytes.clone());
+        }
+        if self.sandbox_text.is_none() && self.step_sandbox_text.is_none() {
+            return None;
+        }
+        // A placeholder stands in the structure and is replaced in the text, so that the words arrive as written.
+        const FACTORY: &str = "placeholder-of-the-factory";
+        const OF_STEP: &str = "placeholder-of-the-step";
+        let mut structure = settings.clone();
+        if self.sandbox_text.is_some() {
+            structure["sandbox"] = json!(FACTORY);
+        }
+        if self.step_sandbox_text.is_some() {
+            structure["steps"][STEP]["sandbox"] = json!(OF_STEP);
+        }
+        let mut text = crate::yaml::emit(&structure);
+        if let Some(block) = &self.sandbox_text {
+            text = text.replace(FACTORY, block.trim());
+        }
+        if let Some(value) = &self.step_sandbox_text {
+            text = text.replace(OF_STEP, value);
+        }
+        Some(text.into_bytes())
+    }
+}
+
+fn object(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = json!({});
+    }
+    match value {
+        Value::Object(map) => map,
+        _ => unreachable!("made an object above"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_have_the_documented_shape() {
+        let mut plan = Plan::default();
+        plan.block().insert("mode".into(), json!("required"));
+        plan.allow("a.example");
+        let settings = plan.settings(|name| format!("/src/{name}"));
+        assert_eq!(
+            crate::yaml::emit(&settings),
+            "repos:\n  demo:\n    path: \"/src/demo\"\nsandbox:\n  egress:\n    allow: [\"a.example\"]\n  mode: required\nsteps:\n  probe:\n    repos: [\"demo\"]\n    run: [\"/bin/true\"]\n"
+        );
+        assert!(plan.raw(&settings).is_none());
+    }
+
+    #[test]
+    fn raw_words_arrive_as_written() {
+        let plan = Plan { step_sandbox_text: Some("off".into()), ..Plan::default() };
+        let raw = plan.raw(&plan.settings(str::to_owned)).unwrap();
+        assert!(String::from_utf8(raw).unwrap().contains("sandbox: off\n"));
+    }
+}

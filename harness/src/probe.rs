@@ -1,0 +1,106 @@
+//! What a probe reported: the lines of `kusaw-probe` (design 2.2) found in the output of a launch.
+//!
+//! Lines without the key `"probe":1` are somebody else's and ignored. A report without its end line proves nothing.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Exit code by which a probe says that it ran to its end.
+pub const RAN_TO_END: i32 = 37;
+
+/// One action of a probe.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Line {
+    /// What was done: `read`, `list`, `connect`, ...
+    pub action: String,
+    /// What it was done to.
+    #[serde(default)]
+    pub target: String,
+    /// Whether the system call, or the exchange, succeeded.
+    pub ok: bool,
+    /// Name of the error, such as `ENOENT`.
+    #[serde(default)]
+    pub errno: Option<String>,
+    /// Raw facts, by action.
+    #[serde(default)]
+    pub detail: Value,
+}
+
+/// A whole report.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The actions in order.
+    pub lines: Vec<Line>,
+    /// Whether the end line arrived.
+    pub ended: bool,
+}
+
+impl Report {
+    /// Finds the probe's lines in what a launch printed.
+    pub fn find(stdout: &[u8]) -> Self {
+        let mut report = Self::default();
+        for line in String::from_utf8_lossy(stdout).lines() {
+            let Ok(value) = serde_json::from_str::<Value>(line.trim()) else {
+                continue;
+            };
+            if value.get("probe").and_then(Value::as_u64) != Some(1) {
+                continue;
+            }
+            if value.get("end") == Some(&Value::Bool(true)) {
+                report.ended = true;
+            } else if let Ok(line) = serde_json::from_value(value) {
+                report.lines.push(line);
+            }
+        }
+        report
+    }
+
+    /// Why the report proves nothing, if so.
+    pub fn unfinished(&self, exit: Option<i32>) -> Option<String> {
+        if !self.ended {
+            return Some(format!("no end line after {} actions, exit {exit:?}", self.lines.len()));
+        }
+        (exit != Some(RAN_TO_END)).then(|| format!("exit {exit:?} instead of {RAN_TO_END}"))
+    }
+
+    /// A line a reader can follow: `read ~/.netrc: ENOENT`.
+    pub fn summary(&self) -> String {
+        let mut told: Vec<String> = self
+            .lines
+            .iter()
+            .take(4)
+            .map(|l| {
+                let outcome = if l.ok { "ok" } else { l.errno.as_deref().unwrap_or("failed") };
+                format!("{} {}: {outcome}", l.action, l.target)
+            })
+            .collect();
+        if self.lines.len() > 4 {
+            told.push(format!("and {} more", self.lines.len() - 4));
+        }
+        told.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const END: &str = "{\"probe\":1,\"end\":true}\n";
+
+    #[test]
+    fn banners_are_ignored() {
+        let out = format!(
+            "hello\n{{\"x\":1}}\n{{\"probe\":1,\"action\":\"read\",\"target\":\"/x\",\"ok\":false,\"errno\":\"ENOENT\",\"detail\":{{}},\"us\":3}}\n{END}"
+        );
+        let report = Report::find(out.as_bytes());
+        assert_eq!(report.lines.len(), 1);
+        assert_eq!(report.summary(), "read /x: ENOENT");
+        assert_eq!(report.unfinished(Some(37)), None);
+    }
+
+    #[test]
+    fn an_end_that_is_missing_is_told() {
+        assert!(Report::find(b"").unfinished(Some(37)).is_some());
+        assert!(Report::find(END.as_bytes()).unfinished(Some(0)).is_some());
+    }
+}

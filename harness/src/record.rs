@@ -1,0 +1,187 @@
+//! The record of a run: one NDJSON file, from which everything shown is rendered (design 2.5).
+//!
+//! First line: the run. Then a line a scenario, with its evidence. Last line: the end, without which the record is not whole.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::features::Case;
+use crate::launch::Launch;
+use crate::verdict::{Control, Finding, Verdict};
+
+/// Version of the record's format.
+pub const RECORD: u32 = 1;
+
+/// The first line.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// Version of the format.
+    pub record: u32,
+    /// Name and version of the harness.
+    pub harness: String,
+    /// Commit of the checkout, if it is one.
+    pub commit: Option<String>,
+    /// Name of the driver.
+    pub driver: String,
+    /// What it says of its version.
+    pub driver_version: Option<String>,
+    /// Its kind.
+    pub driver_kind: crate::driver::Kind,
+    /// How the lab was started.
+    pub start: &'static str,
+    /// The user in the lab.
+    pub uid: u32,
+    /// Facts of the host: kernel, versions, knobs that matter.
+    pub host: BTreeMap<&'static str, String>,
+    /// SHA-256 of the programs.
+    pub digests: BTreeMap<String, String>,
+    /// When it began (RFC 3339, UTC).
+    pub started: String,
+    /// Number of scenarios selected.
+    pub selected: usize,
+}
+
+/// A line a scenario.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScenarioLine {
+    /// The guarantee.
+    pub id: String,
+    /// The case in it.
+    pub case: String,
+    /// The title.
+    pub title: String,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// `file:line`.
+    pub place: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The sentence that explains it.
+    pub why: String,
+    /// What the `Then` steps found.
+    pub findings: Vec<Finding>,
+    /// What the controls showed.
+    pub controls: Vec<Control>,
+    /// What was launched and what it did.
+    pub launches: Vec<LaunchLine>,
+    /// Milliseconds.
+    pub ms: u128,
+}
+
+/// One launch as evidence.
+#[derive(Clone, Debug, Serialize)]
+pub struct LaunchLine {
+    /// What was started.
+    pub argv: Vec<String>,
+    /// Names of the environment.
+    pub env: Vec<String>,
+    /// Exit code; 128+n for a signal; null at the bound.
+    pub exit: Option<i32>,
+    /// The probe's lines, at most 20.
+    pub probe: Vec<Value>,
+    /// What it complained, cut.
+    pub stderr: String,
+    /// Milliseconds.
+    pub ms: u128,
+}
+
+impl LaunchLine {
+    /// The evidence of a launch.
+    pub fn of(launch: &Launch) -> Self {
+        let probe = launch.report.lines.iter().take(20);
+        let line = |l: &crate::probe::Line| {
+            let detail = crate::text::line(l.detail.to_string().as_bytes(), 400);
+            serde_json::json!({"action": l.action, "target": l.target, "ok": l.ok, "errno": l.errno, "detail": detail})
+        };
+        Self {
+            argv: launch.argv.clone(),
+            env: launch.env.clone(),
+            exit: launch.exit,
+            probe: probe.map(line).collect(),
+            stderr: crate::text::line(&launch.stderr, 600),
+            ms: launch.took.as_millis(),
+        }
+    }
+}
+
+/// The last line.
+#[derive(Clone, Debug, Serialize)]
+pub struct End {
+    /// Whether the run came to its end.
+    pub end: bool,
+    /// Number of scenarios by verdict.
+    pub verdicts: BTreeMap<&'static str, usize>,
+    /// Milliseconds.
+    pub ms: u128,
+}
+
+impl ScenarioLine {
+    /// A line for a case.
+    pub fn new(case: &Case, verdict: Verdict, why: String) -> Self {
+        Self {
+            id: case.id.clone(),
+            case: case.case.clone(),
+            title: case.title.clone(),
+            tags: case.tags.clone(),
+            place: format!("{}:{}", case.place.0.display(), case.place.1),
+            verdict,
+            why,
+            findings: Vec::new(),
+            controls: Vec::new(),
+            launches: Vec::new(),
+            ms: 0,
+        }
+    }
+}
+
+/// Writes the record, and keeps its lines for the summary.
+#[derive(Debug)]
+pub struct Recorder {
+    file: File,
+    /// The lines so far.
+    pub lines: Vec<ScenarioLine>,
+}
+
+impl Recorder {
+    /// Begins the record.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(file: File, run: &Run) -> io::Result<Self> {
+        let mut recorder = Self { file, lines: Vec::new() };
+        recorder.put(run)?;
+        Ok(recorder)
+    }
+
+    /// Adds a scenario.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&mut self, line: ScenarioLine) -> io::Result<()> {
+        self.put(&line)?;
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// Ends the record.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn end(&mut self, ms: u128) -> io::Result<()> {
+        let mut verdicts = BTreeMap::new();
+        for line in &self.lines {
+            *verdicts.entry(line.verdict.word()).or_insert(0) += 1;
+        }
+        self.put(&End { end: true, verdicts, ms })
+    }
+
+    fn put(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let mut text = serde_json::to_string(line)?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes())
+    }
+}

@@ -1,0 +1,202 @@
+//! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+use crate::driver::Manifest;
+use crate::lab::{Lab, home};
+use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
+use crate::plan::{Action, Plan};
+use crate::verdict::{Control, ControlKind, Course, Finding};
+
+/// What all scenarios of a run share.
+#[derive(Debug)]
+pub struct Context {
+    /// How the implementation is asked.
+    pub manifest: Manifest,
+    /// Where.
+    pub lab: Lab,
+}
+
+/// Set once, before the scenarios of a run start.
+pub static CONTEXT: OnceLock<Context> = OnceLock::new();
+
+static NEXT: AtomicU32 = AtomicU32::new(1);
+
+/// A judgement of a log that a planted control repeats on a spoilt one.
+#[derive(Clone, Debug)]
+pub enum LogCheck {
+    /// The egress.log names exactly these hosts, each once.
+    Exactly(Vec<String>),
+    /// The egress.log has so many lines, each another of these hosts.
+    Among(usize, Vec<String>),
+    /// The events of type egress.blocked name exactly this one host.
+    Event(String),
+    /// There are so many egress.blocked events, each another of these hosts.
+    Events(usize, Vec<String>),
+    /// There is no egress.blocked event.
+    NoEvent,
+}
+
+/// One scenario.
+#[derive(Debug, cucumber::World)]
+#[world(init = Self::new)]
+pub struct Scene {
+    /// What is asked for.
+    pub plan: Plan,
+    /// Several values of the factory's mode, where a scenario holds for each.
+    pub modes: Vec<Option<String>>,
+    /// A name no other scenario of the run has.
+    pub case: String,
+    /// The launches under the driver that are judged, in order.
+    pub launches: Vec<Launch>,
+    /// What the `Then` steps found.
+    pub findings: Vec<Finding>,
+    /// What the controls showed.
+    pub controls: Vec<Control>,
+    /// How far it got.
+    pub course: Course,
+    /// The last judgement of a log.
+    pub check: Option<LogCheck>,
+    /// Whether a launch that the driver refuses is an answer, not an unfinished probe.
+    pub may_be_refused: bool,
+    /// Different hosts that were asked for.
+    pub asked: Vec<String>,
+    attempts: u32,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self {
+            plan: Plan::default(),
+            modes: Vec::new(),
+            case: format!("s{}", NEXT.fetch_add(1, Ordering::Relaxed)),
+            launches: Vec::new(),
+            findings: Vec::new(),
+            controls: Vec::new(),
+            course: Course::Complete,
+            check: None,
+            may_be_refused: false,
+            asked: Vec::new(),
+            attempts: 0,
+        }
+    }
+
+    /// What all scenarios share.
+    ///
+    /// # Errors
+    /// When no run was prepared.
+    pub fn context() -> Result<&'static Context, String> {
+        CONTEXT.get().ok_or_else(|| "no run was prepared".to_owned())
+    }
+
+    /// How to launch.
+    ///
+    /// # Errors
+    /// As [`Scene::context`].
+    pub fn launcher() -> Result<Launcher<'static>, String> {
+        let context = Self::context()?;
+        Ok(Launcher { manifest: &context.manifest, lab: &context.lab })
+    }
+
+    /// `~` and the placeholders `{case}` and `{token}` in words of a feature.
+    pub fn expand(&self, word: &str) -> String {
+        Lab::expand(&word.replace("{case}", &self.case).replace("{token}", home::TOKEN))
+    }
+
+    /// The argv of a probe from its words.
+    pub fn probe(&self, words: &str) -> Vec<String> {
+        let words = words.split_whitespace().map(|w| self.expand(w));
+        std::iter::once(PROBE_IN_WORKTREE.to_owned()).chain(words).collect()
+    }
+
+    /// The argv of a shell command.
+    pub fn shell(&self, command: &str) -> Vec<String> {
+        let text = command.replace("{case}", &self.case).replace("~/", &format!("{}/", crate::lab::HOME));
+        ["/bin/sh", "-c", &text].map(str::to_owned).to_vec()
+    }
+
+    /// Carries out the plan, once for each mode that is asked for, and keeps what came of it.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare a launch.
+    pub async fn run(&mut self) -> Result<(), String> {
+        let modes = if self.modes.is_empty() { vec![None] } else { std::mem::take(&mut self.modes) };
+        let several = modes.len() > 1;
+        for mode in modes {
+            let mut plan = self.plan.clone();
+            if several {
+                match mode {
+                    Some(mode) => plan.block().insert("mode".into(), Value::String(mode)),
+                    None => plan.block().remove("mode"),
+                };
+            }
+            let launch = self.again(&plan).await?;
+            if launch.timed_out {
+                self.course = Course::TimedOut(format!("no end after {:.0?}: {}", launch.took, launch.argv.join(" ")));
+            }
+            self.launches.push(launch);
+        }
+        Ok(())
+    }
+
+    /// Carries out a plan without keeping it: for controls.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare the launch.
+    pub async fn again(&mut self, plan: &Plan) -> Result<Launch, String> {
+        self.attempts += 1;
+        Self::launcher()?.launch(plan, &self.case, self.attempts).await
+    }
+
+    /// The same plan with one thing changed: for planted controls.
+    ///
+    /// # Errors
+    /// As [`Scene::again`].
+    pub async fn changed(&mut self, change: impl FnOnce(&mut Plan)) -> Result<Launch, String> {
+        let mut plan = self.plan.clone();
+        change(&mut plan);
+        self.again(&plan).await
+    }
+
+    /// The last launch.
+    ///
+    /// # Errors
+    /// When nothing was launched.
+    pub fn last(&self) -> Result<&Launch, String> {
+        self.launches.last().ok_or_else(|| "nothing was launched".to_owned())
+    }
+
+    /// The command that the step executes.
+    ///
+    /// # Errors
+    /// When it is not a command.
+    pub fn command(&self) -> Result<Vec<String>, String> {
+        match &self.plan.action {
+            Action::Run(argv) => Ok(argv.clone()),
+            Action::Provider(..) => Err("the step is run by a provider: it has no command".to_owned()),
+        }
+    }
+
+    /// Keeps a judgement.
+    pub fn found(&mut self, held: bool, seen: impl Into<String>) {
+        self.findings.push(Finding { held, certain: false, seen: seen.into() });
+    }
+
+    /// Keeps a judgement whose violation stands even if the probe did not finish.
+    pub fn found_certain(&mut self, held: bool, seen: impl Into<String>) {
+        self.findings.push(Finding { held, certain: true, seen: seen.into() });
+    }
+
+    /// Keeps what a control showed.
+    pub fn control(&mut self, kind: ControlKind, shown: bool, seen: impl Into<String>) {
+        self.controls.push(Control { kind, shown, seen: seen.into(), moot: None });
+    }
+
+    /// Why a launch that was judged proves nothing, if so.
+    pub fn unfinished(&self) -> Option<String> {
+        self.launches.iter().find_map(Launch::unfinished)
+    }
+}

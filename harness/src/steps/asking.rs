@@ -1,0 +1,155 @@
+//! Given: the settings and the host a scenario asks for.
+
+use cucumber::{gherkin, given};
+use serde_json::{Value, json};
+
+use super::Step;
+use crate::lab::fault::Fault;
+use crate::plan::{Action, Repo};
+use crate::scene::Scene;
+
+#[given("a sandboxed step")]
+fn sandboxed(scene: &mut Scene) {
+    scene.plan.block().insert("mode".into(), json!("required"));
+}
+
+#[given("a factory that never sets sandbox")]
+fn never_sets(scene: &mut Scene) {
+    scene.plan.sandbox = None;
+    scene.plan.watched = true;
+}
+
+#[given("the starts of the sandbox program are watched")]
+fn watched(scene: &mut Scene) {
+    scene.plan.watched = true;
+}
+
+#[given(regex = r"^the network is (\w+)$")]
+fn network_is(scene: &mut Scene, network: String) {
+    scene.plan.block().insert("network".into(), json!(network));
+}
+
+#[given(regex = r#"^the host "([^"]+)" is allowed$"#)]
+fn allowed(scene: &mut Scene, host: String) {
+    scene.plan.allow(&host);
+}
+
+#[given("no host is allowed")]
+fn none_allowed(scene: &mut Scene) {
+    scene.plan.egress().insert("allow".into(), json!([]));
+}
+
+#[given("the sandbox settings")]
+fn block(scene: &mut Scene, step: &gherkin::Step) -> Step {
+    let text = step.docstring.as_deref().ok_or("no settings are written there")?;
+    scene.plan.sandbox = Some(value(text)?);
+    Ok(())
+}
+
+#[given("the sandbox settings are written as")]
+fn block_text(scene: &mut Scene, step: &gherkin::Step) -> Step {
+    scene.plan.sandbox_text = Some(step.docstring.clone().ok_or("no settings are written there")?);
+    Ok(())
+}
+
+#[given(regex = r#"^a step whose sandbox is "(.*)"$"#)]
+fn step_sandbox(scene: &mut Scene, text: String) -> Step {
+    scene.plan.step_sandbox = if text == "unset" { None } else { Some(value(&text)?) };
+    Ok(())
+}
+
+#[given(regex = r#"^the step's sandbox is written as "(.*)"$"#)]
+fn step_sandbox_text(scene: &mut Scene, text: String) {
+    scene.plan.step_sandbox_text = Some(text);
+}
+
+#[given(regex = r#"^its active repos have the sandbox "(.*)"$"#)]
+fn repos(scene: &mut Scene, words: String) {
+    let values: Vec<&str> = if words == "none" { Vec::new() } else { words.split('+').collect() };
+    let names = crate::lab::home::REPOSITORY_NAMES;
+    let repo =
+        |(name, value): (&&str, &str)| -> Repo { ((*name).to_owned(), (value != "unset").then(|| value.to_owned())) };
+    scene.plan.repos = names.iter().zip(values).map(repo).collect();
+}
+
+#[given(regex = r#"^the factory's sandbox mode is "(\w+)"$"#)]
+fn factory_mode(scene: &mut Scene, mode: String) {
+    match mode.as_str() {
+        "any" => scene.modes = ["off", "required"].into_iter().map(|m| Some(m.to_owned())).chain([None]).collect(),
+        "unset" => {
+            scene.plan.block().remove("mode");
+        }
+        word => {
+            scene.plan.block().insert("mode".into(), json!(word));
+        }
+    }
+}
+
+#[given(regex = r#"^the step is run by the provider "([\w-]+)" with the prompt "(.*)"$"#)]
+fn run_by(scene: &mut Scene, provider: String, prompt: String) {
+    scene.plan.action = Action::Provider(provider, prompt);
+}
+
+#[given(regex = r#"^the step that is asked for is called "(.*)"$"#)]
+fn asked(scene: &mut Scene, name: String) {
+    scene.plan.asked = name;
+}
+
+#[given(regex = r"^bubblewrap is not on PATH$")]
+fn backend_not_on_path(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::BackendNotOnPath);
+}
+
+#[given(regex = r"^bubblewrap cannot be executed$")]
+fn backend_not_executable(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::BackendNotExecutable);
+}
+
+#[given(regex = r#"^bubblewrap does "(.*)"$"#)]
+fn backend_does(scene: &mut Scene, script: String) {
+    // In a feature the words of bubblewrap stand between single quotes, and some hold one themselves.
+    let text = match script.split_once("echo '") {
+        Some((before, rest)) => match rest.rsplit_once("' >&2") {
+            Some((words, after)) => {
+                format!("{before}echo '{}' >&2{after}", words.replace('\'', "'\\''"))
+            }
+            None => script,
+        },
+        None => script,
+    };
+    scene.plan.fault = Some(Fault::Backend(text));
+}
+
+#[given("user namespaces are off")]
+fn no_user_namespaces(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::NoUserNamespaces);
+}
+
+#[given("/proc is masked")]
+fn proc_masked(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::ProcMasked);
+}
+
+#[given("no program can listen")]
+fn no_listen(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::NoListen);
+}
+
+#[given(regex = r"^no more than (\d+) files can be open$")]
+fn open_files(scene: &mut Scene, limit: u64) {
+    scene.plan.fault = Some(Fault::OpenFiles(limit));
+}
+
+#[given(regex = r"^the settings file is (.*)$")]
+fn settings_file(scene: &mut Scene, what: String) -> Step {
+    let repository = |name: &str| format!("{}/{name}", crate::lab::home::REPOSITORIES);
+    let good = crate::yaml::emit(&scene.plan.settings(repository));
+    scene.plan.spoilt = Some(super::settings::spoilt(&what, &good)?);
+    Ok(())
+}
+
+/// A value written in YAML.
+fn value(text: &str) -> Result<Value, String> {
+    let options = serde_yaml::options! { strict_booleans: true };
+    serde_yaml::from_str_with_options(text, options).map_err(|e| format!("the feature's own YAML: {e}"))
+}

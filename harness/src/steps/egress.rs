@@ -1,0 +1,239 @@
+//! Then: who answered, and what the log and the events say.
+
+use cucumber::then;
+use serde_json::Value;
+
+use super::Step;
+use crate::driver::manifest::Observation;
+use crate::launch::Launch;
+use crate::observe::{self, Entries};
+use crate::plan::{Action, Plan};
+use crate::scene::{LogCheck, Scene};
+use crate::verdict::ControlKind;
+
+const ORIGIN: &str = "kusaw-origin:";
+const BLOCKED: &str = "egress.blocked";
+const SUMMARY: &str = "egress.summary";
+
+#[then("no origin answers")]
+fn no_origin(scene: &mut Scene) -> Step {
+    let launch = scene.last()?;
+    let reached = launch.output().contains(ORIGIN);
+    let seen = launch.report.summary();
+    scene.found_certain(!reached, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^the origin "(\w+)" answers$"#)]
+fn origin(scene: &mut Scene, name: String) -> Step {
+    let launch = scene.last()?;
+    let (held, seen) = (answered(launch, &name), launch.report.summary());
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^bare, "(.+)" answers$"#)]
+async fn bare_answers(scene: &mut Scene, authority: String) -> Step {
+    let command = scene.probe(&format!("connect --proxy none {authority}"));
+    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.case)).await?;
+    scene.control(ControlKind::Bare, answered(&bare, ""), format!("bare: {}", bare.report.summary()));
+    Ok(())
+}
+
+#[then("the first action finds no proxy")]
+fn no_proxy(scene: &mut Scene) -> Step {
+    let (held, seen) = (lacks_proxy(scene.last()?), scene.last()?.report.summary());
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then("planted, with network allowlist the first action finds a proxy")]
+async fn planted_proxy(scene: &mut Scene) -> Step {
+    let allowlist = |plan: &mut Plan| {
+        plan.block().insert("network".into(), "allowlist".into());
+    };
+    let launch = scene.changed(allowlist).await?;
+    let shown = !launch.report.lines.is_empty() && !lacks_proxy(&launch);
+    scene.control(ControlKind::Planted, shown, launch.report.summary());
+    Ok(())
+}
+
+#[then(regex = r#"^planted, with the host allowed the origin "(\w+)" answers$"#)]
+async fn planted_allowed(scene: &mut Scene, name: String) -> Step {
+    let launch = scene.changed(|plan| plan.allow(&format!("{name}.example"))).await?;
+    scene.control(ControlKind::Planted, answered(&launch, &name), launch.report.summary());
+    Ok(())
+}
+
+#[then("planted, with provider_hosts false no origin answers")]
+async fn planted_no_provider(scene: &mut Scene) -> Step {
+    let without = |plan: &mut Plan| {
+        plan.egress().insert("provider_hosts".into(), Value::Bool(false));
+    };
+    let launch = scene.changed(without).await?;
+    let shown = launch.report.ended && !answered(&launch, "");
+    scene.control(ControlKind::Planted, shown, launch.report.summary());
+    Ok(())
+}
+
+#[then(regex = r"^the step ends with (\d+)$")]
+fn ends_with(scene: &mut Scene, code: i32) -> Step {
+    let exit = scene.last()?.exit;
+    scene.found(exit == Some(code), format!("exit {exit:?}"));
+    Ok(())
+}
+
+#[then(regex = r#"^the egress.log names exactly "(.*)"$"#)]
+fn log_exactly(scene: &mut Scene, hosts: String) -> Step {
+    let hosts = hosts.split(", ").map(str::to_owned).collect();
+    log(scene, LogCheck::Exactly(hosts), usize::MAX)
+}
+
+#[then(regex = r#"^the egress.log of the first attempt names exactly "(.*)"$"#)]
+fn first_log_exactly(scene: &mut Scene, host: String) -> Step {
+    log(scene, LogCheck::Exactly(vec![host]), 0)
+}
+
+#[then("the egress.log names no host")]
+fn log_empty(scene: &mut Scene) -> Step {
+    log(scene, LogCheck::Exactly(Vec::new()), usize::MAX)
+}
+
+#[then(regex = r"^the egress.log has (\d+) lines, each another of these hosts$")]
+fn log_lines(scene: &mut Scene, count: usize) -> Step {
+    log(scene, LogCheck::Among(count, scene.asked.clone()), usize::MAX)
+}
+
+#[then(regex = r#"^an egress.blocked event names "(.*)" and no other host$"#)]
+fn event(scene: &mut Scene, host: String) -> Step {
+    log(scene, LogCheck::Event(host), usize::MAX)
+}
+
+#[then(regex = r#"^an egress.blocked event of the first attempt names "(.*)" and no other host$"#)]
+fn first_event(scene: &mut Scene, host: String) -> Step {
+    log(scene, LogCheck::Event(host), 0)
+}
+
+#[then("there is no egress.blocked event")]
+fn no_event(scene: &mut Scene) -> Step {
+    log(scene, LogCheck::NoEvent, usize::MAX)
+}
+
+#[then(regex = r"^there are (\d+) egress.blocked events, each naming another of these hosts$")]
+fn events(scene: &mut Scene, count: usize) -> Step {
+    let asked = if scene.asked.is_empty() { vec!["again.example".to_owned()] } else { scene.asked.clone() };
+    log(scene, LogCheck::Events(count, asked), usize::MAX)
+}
+
+#[then("there is one egress.summary event")]
+fn summary(scene: &mut Scene) -> Step {
+    for launch in scene.launches.clone() {
+        let count = entries(&launch, true)?.map_or(0, |e| e.count(SUMMARY));
+        scene.found(count == 1, format!("{count} egress.summary events"));
+    }
+    Ok(())
+}
+
+#[then("planted, a line too many is noticed")]
+#[then("planted, an event too many is noticed")]
+async fn planted_more(scene: &mut Scene) -> Step {
+    planted(scene, true).await
+}
+
+#[then("planted, a missing line is noticed")]
+async fn planted_less(scene: &mut Scene) -> Step {
+    planted(scene, false).await
+}
+
+/// Repeats the last judgement on the log of this run with a line more or less. Where the log is empty there is no line to
+/// repeat: then a host is really blocked in one more attempt, and its log must not pass for an empty one.
+async fn planted(scene: &mut Scene, more: bool) -> Step {
+    let check = scene.check.clone().ok_or("no log was judged")?;
+    let of_events = check.of_events();
+    let Some(observation) = observation(of_events)? else {
+        // Then the judgement is red already, which is what this control would show.
+        scene.control(ControlKind::Planted, true, "no log at all is noticed");
+        return Ok(());
+    };
+    let text = std::fs::read_to_string(observe::path(observation, scene.last()?)?).unwrap_or_default();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let first = observe::parse(&text, observation)?.hosts(of_events.then_some(BLOCKED)).into_iter().next();
+    let line = first.as_ref().and_then(|host| lines.iter().find(|l| l.contains(host.as_str())).cloned());
+    let entries = match (line, more) {
+        (Some(line), true) => {
+            // An event may name a host again; one that names another host is too many.
+            let host = first.unwrap_or_default();
+            lines.push(if of_events { line.replace(&host, "planted.example") } else { line });
+            observe::parse(&lines.join("\n"), observation)?
+        }
+        (Some(line), false) => {
+            lines.retain(|l| *l != line);
+            observe::parse(&lines.join("\n"), observation)?
+        }
+        (None, _) => {
+            let probe = scene.probe("connect --proxy connect planted.example:443");
+            let launch = scene.changed(|plan| plan.action = Action::Run(probe)).await?;
+            observe::entries(observation, &launch)?
+        }
+    };
+    let (held, seen) = check.judge(&entries);
+    scene.control(ControlKind::Planted, !held, format!("planted: {seen}"));
+    Ok(())
+}
+
+fn log(scene: &mut Scene, check: LogCheck, which: usize) -> Step {
+    let launch = if which == 0 { scene.launches.first().ok_or("nothing was launched")? } else { scene.last()? };
+    let (held, seen) = match entries(launch, check.of_events())? {
+        Some(entries) => check.judge(&entries),
+        None => (false, "the driver shows no log".to_owned()),
+    };
+    scene.found(held, seen);
+    scene.check = Some(check);
+    Ok(())
+}
+
+fn observation(of_events: bool) -> Result<Option<&'static Observation>, String> {
+    let observe = &Scene::context()?.manifest.observe;
+    Ok(if of_events { observe.events.as_ref() } else { observe.egress_log.as_ref() })
+}
+
+fn entries(launch: &Launch, of_events: bool) -> Result<Option<Entries>, String> {
+    observation(of_events)?.map(|o| observe::entries(o, launch)).transpose()
+}
+
+fn answered(launch: &Launch, name: &str) -> bool {
+    launch.report.lines.iter().any(|l| l.ok && l.detail.to_string().contains(&format!("{ORIGIN}{name}")))
+}
+
+fn lacks_proxy(launch: &Launch) -> bool {
+    launch.report.lines.first().is_some_and(|l| l.errno.as_deref() == Some("ENOPROXY"))
+}
+
+impl LogCheck {
+    fn of_events(&self) -> bool {
+        matches!(self, Self::Event(_) | Self::Events(..) | Self::NoEvent)
+    }
+
+    /// Whether the entries are as they should be, and what they are.
+    fn judge(&self, entries: &Entries) -> (bool, String) {
+        let hosts = entries.hosts(self.of_events().then_some(BLOCKED));
+        let distinct = |hosts: &[String]| {
+            let mut sorted = hosts.to_vec();
+            sorted.sort();
+            sorted.dedup();
+            sorted.len() == hosts.len()
+        };
+        let among = |count: usize, of: &[String]| {
+            hosts.len() == count && distinct(&hosts) && hosts.iter().all(|h| of.contains(h))
+        };
+        let held = match self {
+            Self::Exactly(wanted) => among(wanted.len(), wanted) && entries.lines.len() == wanted.len(),
+            Self::Among(count, of) => among(*count, of) && entries.lines.len() == *count,
+            Self::Event(host) => !hosts.is_empty() && hosts.iter().all(|h| h == host),
+            Self::Events(count, of) => among(*count, of),
+            Self::NoEvent => hosts.is_empty(),
+        };
+        let shown = if hosts.len() > 5 { format!("{} hosts", hosts.len()) } else { hosts.join(", ") };
+        (held, format!("{}: [{shown}], {} lines", if self.of_events() { "events" } else { "log" }, entries.lines.len()))
+    }
+}

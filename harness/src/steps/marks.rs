@@ -1,0 +1,137 @@
+//! The mark a step leaves when it is executed: one in its worktree, one outside. It is looked for on the host.
+
+use std::path::{Path, PathBuf};
+
+use cucumber::{given, then};
+
+use super::Step;
+use crate::lab::{HOME, home};
+use crate::launch::Launch;
+use crate::plan::Action;
+use crate::scene::Scene;
+use crate::verdict::ControlKind;
+
+#[given("the step leaves a mark")]
+fn leaves(scene: &mut Scene) {
+    scene.plan.action = Action::Run(scene.probe(&words(scene)));
+    scene.may_be_refused = true; // whether it ran is judged by the mark
+}
+
+#[given(regex = r#"^the step is run by the provider "([\w-]+)" with a prompt that leaves a mark$"#)]
+fn provider_leaves(scene: &mut Scene, provider: String) {
+    let prompt = format!("tools/probe {}", words(scene));
+    scene.plan.action = Action::Provider(provider, prompt);
+}
+
+fn words(scene: &Scene) -> String {
+    format!("write mark x + write {} x", outside(&scene.case).display())
+}
+
+#[then("the attempt is refused")]
+fn refused(scene: &mut Scene) -> Step {
+    let codes = &Scene::context()?.manifest.observe.refused_codes;
+    let launch = scene.last()?;
+    let held = launch.exit.is_some_and(|code| codes.contains(&code));
+    let seen = format!("exit {:?}: {}", launch.exit, crate::text::line(&launch.stderr, 200));
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^the attempt is refused with the reason "([\w-]+)"$"#)]
+fn refused_because(scene: &mut Scene, reason: String) -> Step {
+    refused(scene)?;
+    let reported = match &Scene::context()?.manifest.observe.outcome {
+        Some(observation) => crate::observe::refusal(observation, scene.last()?)?,
+        None => None,
+    };
+    let held = reported.as_deref() == Some(&reason);
+    scene.found(held, format!("reason {}", reported.as_deref().unwrap_or("not told")));
+    Ok(())
+}
+
+#[then("no mark is found")]
+fn no_mark(scene: &mut Scene) -> Step {
+    let found = marks(scene.last()?, &scene.case);
+    scene.found_certain(found.is_empty(), told(&found));
+    Ok(())
+}
+
+#[then("no mark is found outside")]
+fn no_mark_outside(scene: &mut Scene) {
+    let found = outside(&scene.case).exists();
+    scene.found_certain(!found, if found { "a mark outside" } else { "no mark outside" });
+}
+
+#[then(regex = r"^it ran (free|confined), by its mark$")]
+fn ran_by_mark(scene: &mut Scene, how: String) -> Step {
+    let found = marks(scene.last()?, &scene.case);
+    let is_outside = found.contains(&outside(&scene.case));
+    let seen = told(&found);
+    scene.found(!found.is_empty() && is_outside == (how == "free"), seen);
+    Ok(())
+}
+
+#[then("planted, without the fault the mark is found")]
+async fn planted_without_fault(scene: &mut Scene) -> Step {
+    planted(scene, |plan| plan.fault = None).await
+}
+
+#[then("planted, with right settings the mark is found")]
+async fn planted_right_settings(scene: &mut Scene) -> Step {
+    planted(scene, |plan| {
+        (plan.sandbox_text, plan.step_sandbox_text, plan.spoilt) = (None, None, None);
+        plan.asked = crate::plan::STEP.to_owned();
+    })
+    .await
+}
+
+#[then("planted, with mode required alone the mark is found")]
+async fn planted_required(scene: &mut Scene) -> Step {
+    planted(scene, |plan| plan.sandbox = Some(serde_json::json!({"mode": "required"}))).await
+}
+
+#[then("planted, without the sandbox the mark is found outside")]
+async fn planted_unsandboxed(scene: &mut Scene) -> Step {
+    let launch = scene
+        .changed(|plan| {
+            plan.fault = None;
+            plan.step_sandbox = Some(serde_json::json!("off"));
+        })
+        .await?;
+    let found = outside(&scene.case).exists();
+    scene.control(ControlKind::Planted, found, format!("exit {:?}, mark outside: {found}", launch.exit));
+    Ok(())
+}
+
+async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> Step {
+    let launch = scene.changed(change).await?;
+    let found = marks(&launch, &scene.case);
+    let seen = format!("exit {:?}: {}", launch.exit, told(&found));
+    scene.control(ControlKind::Planted, !found.is_empty(), seen);
+    Ok(())
+}
+
+/// Where the mark outside lies.
+fn outside(case: &str) -> PathBuf {
+    Path::new(HOME).join("factories").join(format!("mark-of-{case}"))
+}
+
+/// All marks of a launch that the host shows.
+fn marks(launch: &Launch, case: &str) -> Vec<PathBuf> {
+    let worktree = launch.templates.render("{{worktree}}").unwrap_or_default();
+    let places = [
+        Path::new(&worktree).join("mark"),
+        outside(case),
+        launch.factory.join("mark"),
+        Path::new(home::REPOSITORIES).join("demo/mark"),
+    ];
+    places.into_iter().filter(|p| p.is_absolute() && p.exists()).collect()
+}
+
+fn told(found: &[PathBuf]) -> String {
+    if found.is_empty() {
+        return "no mark".to_owned();
+    }
+    let places: Vec<String> = found.iter().map(|p| p.display().to_string()).collect();
+    format!("marks: {}", places.join(", "))
+}

@@ -1,0 +1,14 @@
+//! The step definitions: what the words of the features mean.
+//!
+//! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
+
+mod asking;
+mod egress;
+mod environment;
+mod launching;
+mod marks;
+mod secrets;
+mod settings;
+
+/// What a step says when the harness itself is at fault; the verdict is then `error`.
+pub type Step = Result<(), String>;

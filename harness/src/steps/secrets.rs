@@ -1,0 +1,125 @@
+//! Then: whether a secret of the host arrived inside.
+
+use cucumber::then;
+
+use super::Step;
+use crate::lab::home::TOKEN;
+use crate::launch::Launch;
+use crate::scene::Scene;
+use crate::text::line;
+use crate::verdict::ControlKind;
+
+#[then("no secret arrives")]
+fn no_secret(scene: &mut Scene) -> Step {
+    let found = scene.launches.iter().find_map(secret);
+    let seen = match &found {
+        Some(seen) => seen.clone(),
+        None => scene.last()?.report.summary(),
+    };
+    scene.found_certain(found.is_none(), seen);
+    Ok(())
+}
+
+#[then("the secret arrives")]
+fn the_secret(scene: &mut Scene) -> Step {
+    let launch = scene.last()?;
+    let (held, seen) = match secret(launch) {
+        Some(seen) => (true, seen),
+        None => (false, format!("no secret: {}", told(launch))),
+    };
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then("bare, the same probe gets the secret")]
+async fn bare_secret(scene: &mut Scene) -> Step {
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
+    let found = secret(&bare);
+    let seen = found.clone().unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
+    scene.control(ControlKind::Bare, found.is_some() && bare.unfinished().is_none(), seen);
+    Ok(())
+}
+
+#[then("the probe finds nothing there")]
+fn nothing_there(scene: &mut Scene) -> Step {
+    let report = &scene.last()?.report;
+    let (held, seen) = (report.lines.iter().all(|l| !l.ok), report.summary());
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then("bare, the same probe finds it")]
+async fn bare_finds(scene: &mut Scene) -> Step {
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
+    let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
+    scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), told(&bare));
+    Ok(())
+}
+
+#[then(regex = r#"^"(.+)" is not there afterwards$"#)]
+fn not_there(scene: &mut Scene, path: String) {
+    let path = scene.expand(&path);
+    let there = std::fs::symlink_metadata(&path).is_ok();
+    scene.found_certain(!there, format!("{path} {}", if there { "was written" } else { "is not there" }));
+}
+
+#[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
+async fn bare_writes(scene: &mut Scene, path: String) -> Step {
+    let path = scene.expand(&path);
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
+    let there = std::fs::symlink_metadata(&path).is_ok();
+    scene.control(ControlKind::Bare, there && bare.unfinished().is_none(), told(&bare));
+    Ok(())
+}
+
+#[then(regex = r"^it ran (free|confined)$")]
+fn ran(scene: &mut Scene, how: String) -> Step {
+    if scene.launches.is_empty() {
+        return Err("nothing was launched".to_owned());
+    }
+    let wrong = scene.launches.iter().find(|l| secret(l).is_some() != (how == "free")).map(told);
+    let seen = wrong.clone().unwrap_or_else(|| format!("{how}, {} times", scene.launches.len()));
+    scene.found(wrong.is_none(), seen);
+    Ok(())
+}
+
+/// The first token of a canary in what a launch printed, or a file in which a sweep found one.
+pub fn secret(launch: &Launch) -> Option<String> {
+    if let Some(token) = token(&launch.output()) {
+        return Some(format!("the secret {token} arrived"));
+    }
+    let hits = launch.report.lines.iter().filter(|l| l.action == "sweep").filter_map(|l| l.detail.get("hits"));
+    let own = launch.factory.display().to_string();
+    hits.filter_map(|hits| hits.as_array())
+        .flatten()
+        .filter_map(|hit| hit.get("path").and_then(|p| p.as_str()))
+        .find(|path| !path.starts_with(&own))
+        .map(|path| format!("a secret stands in {path}"))
+}
+
+/// A whole token; its beginning alone stands in the argv of a sweep, which messages may repeat.
+fn token(text: &str) -> Option<String> {
+    text.match_indices(TOKEN).find_map(|(at, _)| {
+        let rest: String = text[at + TOKEN.len()..].chars().take_while(char::is_ascii_hexdigit).collect();
+        (!rest.is_empty()).then(|| format!("{TOKEN}{rest}"))
+    })
+}
+
+fn told(launch: &Launch) -> String {
+    format!(
+        "exit {:?}; {}; stdout: {}; stderr: {}",
+        launch.exit,
+        launch.report.summary(),
+        line(&launch.stdout, 160),
+        line(&launch.stderr, 160)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_beginning_of_a_token_is_not_a_secret() {
+        assert_eq!(super::token("sweep --find kusaw-canary- /"), None);
+        assert_eq!(super::token("x kusaw-canary-0a1b\n").as_deref(), Some("kusaw-canary-0a1b"));
+    }
+}

@@ -1,0 +1,57 @@
+//! Settings files that are spoilt, by the words of the features.
+
+use crate::plan::Spoilt;
+
+/// What "the settings file is ..." means; `good` is the file as it should be.
+///
+/// # Errors
+/// When the words mean nothing.
+pub fn spoilt(what: &str, good: &str) -> Result<Spoilt, String> {
+    let bytes = match what {
+        "not there" => return Ok(Spoilt::Missing),
+        "a folder" => return Ok(Spoilt::Folder),
+        "not readable" => return Ok(Spoilt::Unreadable),
+        "empty" => Vec::new(),
+        "not UTF-8" => [good.as_bytes(), b"# \xff\xfe\n"].concat(),
+        "10 MB long" => [good.as_bytes(), &b"# ten million bytes\n".repeat(500_000)].concat(),
+        "cut off in the middle" => format!("{good}x: [\"").into_bytes(),
+        "100000 nested brackets" => format!("{good}x: {}", "[".repeat(100_000)).into_bytes(),
+        "5000 nested blocks" => {
+            let blocks: String = (0..5000).map(|depth| format!("{}k:\n", " ".repeat(depth + 1))).collect();
+            format!("{good}x:\n{blocks}").into_bytes()
+        }
+        "an alias bomb" => bomb(good).into_bytes(),
+        "two documents" => format!("{good}---\n{good}").into_bytes(),
+        "right but for a step that is there twice" => {
+            format!("{good}  probe:\n    sandbox: off\n    run: [/bin/true]\n").into_bytes()
+        }
+        "right but for a tab as indentation" => good.replacen("  ", "\t", 1).into_bytes(),
+        "right but for a repo nobody knows" => good.replacen("[\"demo\"]", "[\"demo\", nobody]", 1).into_bytes(),
+        other => return Err(format!("nobody knows a settings file that is {other}")),
+    };
+    if bytes == good.as_bytes() {
+        return Err(format!("\"{what}\" changed nothing in the settings file"));
+    }
+    Ok(Spoilt::Bytes(bytes))
+}
+
+/// Nine levels of ten aliases each: a billion values in a few hundred bytes.
+fn bomb(good: &str) -> String {
+    let mut text = format!("{good}x0: &a0 [v, v, v, v, v, v, v, v, v, v]\n");
+    for level in 1..=9 {
+        let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+        text.push_str(&format!("x{level}: &a{level} [{aliases}]\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_nothing_is_an_error() {
+        assert!(spoilt("right but for a repo nobody knows", "x: 1\n").is_err());
+        assert!(matches!(spoilt("empty", "x: 1\n"), Ok(Spoilt::Bytes(b)) if b.is_empty()));
+    }
+}

@@ -1,0 +1,264 @@
+//! The summary of a run: for the terminal, and as Markdown for the report. Both are rendered from the record's lines.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::catalogue::{Catalogue, Guarantee};
+use crate::record::{Run, ScenarioLine};
+use crate::verdict::Verdict;
+
+/// Colours, where they are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    colour: bool,
+}
+
+impl Style {
+    /// Colour only on a terminal, and never where NO_COLOR is set (no-color.org).
+    pub fn of_stdout() -> Self {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        Self { colour: wanted && std::io::IsTerminal::is_terminal(&std::io::stdout()) }
+    }
+
+    /// No colour.
+    pub fn plain() -> Self {
+        Self { colour: false }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// One guarantee in a run: its scenarios by verdict.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// The guarantee.
+    pub guarantee: &'a Guarantee,
+    /// Number of scenarios by verdict, those tagged `@extra` left out.
+    pub verdicts: BTreeMap<Verdict, usize>,
+    /// The same for those tagged `@extra`.
+    pub extras: BTreeMap<Verdict, usize>,
+}
+
+impl Row<'_> {
+    /// The verdict on the guarantee: the worst of its scenarios, of those that the driver could be asked.
+    pub fn verdict(&self) -> Verdict {
+        let verdicts = if self.verdicts.is_empty() { &self.extras } else { &self.verdicts };
+        const WORST_FIRST: [Verdict; 11] = [
+            Verdict::Error,
+            Verdict::Timeout,
+            Verdict::Fails,
+            Verdict::UnexpectedPass,
+            Verdict::Inconclusive,
+            Verdict::Blocked,
+            Verdict::ExpectedFailure,
+            Verdict::Moot,
+            Verdict::Holds,
+            Verdict::NotClaimed,
+            Verdict::NotApplicable,
+        ];
+        WORST_FIRST.into_iter().find(|v| verdicts.contains_key(v)).unwrap_or(Verdict::Error)
+    }
+}
+
+/// The guarantees of a run, in order of the catalogue.
+pub fn rows<'a>(lines: &[ScenarioLine], catalogue: &'a Catalogue) -> Vec<Row<'a>> {
+    let row = |guarantee: &'a Guarantee| {
+        let mut row = Row { guarantee, verdicts: BTreeMap::new(), extras: BTreeMap::new() };
+        for line in lines.iter().filter(|l| l.id == guarantee.id) {
+            let is_extra = line.tags.iter().any(|t| t == "extra");
+            let counts = if is_extra { &mut row.extras } else { &mut row.verdicts };
+            *counts.entry(line.verdict).or_insert(0) += 1;
+        }
+        row
+    };
+    catalogue.iter().map(row).filter(|r| !r.verdicts.is_empty() || !r.extras.is_empty()).collect()
+}
+
+/// "k of n musts hold": of the must and cli rows that were run.
+pub fn headline(rows: &[Row<'_>]) -> (usize, usize) {
+    let counting: Vec<&Row<'_>> = rows.iter().filter(|r| r.guarantee.kind.counts()).collect();
+    (counting.iter().filter(|r| r.verdict() == Verdict::Holds).count(), counting.len())
+}
+
+/// The summary for a terminal.
+pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, seconds: f64, style: Style) -> String {
+    let rows = rows(lines, catalogue);
+    let mut out = String::new();
+    let _ = writeln!(out, "\n{}\n", style.paint("1", &title(run)));
+    let mut chapter = "";
+    for row in &rows {
+        if row.guarantee.chapter() != chapter {
+            chapter = row.guarantee.chapter();
+            let _ = writeln!(out, "  {}", style.paint("1", &chapter_line(chapter, lines)));
+        }
+        let word = style.paint(colour(row.verdict()), &format!("{:<16}", row.verdict().word()));
+        let text = cut(&row.guarantee.text, 78);
+        let _ = writeln!(out, "    {:<7} {word} {:>9}  {text}", row.guarantee.id, counts(row));
+    }
+    for line in lines.iter().filter(|l| l.verdict.breaks() || l.verdict.unproven()) {
+        let _ = write!(out, "\n{}", evidence(run, line, catalogue, style));
+    }
+    let (hold, of) = headline(&rows);
+    let good = hold == of && !lines.iter().any(|l| l.verdict.breaks() || l.verdict.unproven());
+    let headline = style.paint(if good { "1;32" } else { "1;31" }, &format!("{hold} of {of} musts hold"));
+    let _ = writeln!(out, "\n{headline} · {} scenarios in {seconds:.1} s: {}", lines.len(), totals(lines));
+    out
+}
+
+/// The report as Markdown.
+pub fn markdown(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue) -> String {
+    let rows = rows(lines, catalogue);
+    let (hold, of) = headline(&rows);
+    let mut out =
+        format!("# {}\n\n{hold} of {of} musts hold. {} scenarios: {}.\n\n", title(run), lines.len(), totals(lines));
+    out.push_str("| guarantee | verdict | scenarios | in words |\n|---|---|---|---|\n");
+    for row in &rows {
+        let g = row.guarantee;
+        let _ = writeln!(out, "| {} | {} | {} | {} |", g.id, row.verdict().word(), counts(row), g.text);
+    }
+    out.push_str("\n| case | verdict | what was seen | control |\n|---|---|---|---|\n");
+    for line in lines {
+        let control = line.controls.first().map(|c| c.seen.as_str()).unwrap_or_default();
+        let cell = |text: &str| cut(text, 160).replace('|', "\\|").replace('\n', " ");
+        let _ = writeln!(
+            out,
+            "| {}/{} | {} | {} | {} |",
+            line.id,
+            cell(&line.title),
+            line.verdict.word(),
+            cell(&line.why),
+            cell(control)
+        );
+    }
+    out
+}
+
+/// A line that test runners understand.
+pub fn closing_line(verdicts: &[Verdict]) -> String {
+    let failed = verdicts.iter().filter(|v| v.breaks() || v.unproven()).count();
+    let passed = verdicts.iter().filter(|v| matches!(v, Verdict::Holds | Verdict::ExpectedFailure)).count();
+    format!("{passed} passed, {failed} failed, {} skipped", verdicts.len() - passed - failed)
+}
+
+fn title(run: &Run) -> String {
+    let fact = |name: &str| run.host.get(name).map(String::as_str).unwrap_or("?");
+    format!(
+        "{} · driver {}{} · {} {} · {} · started as {} · {} cores",
+        run.harness,
+        run.driver,
+        run.driver_version.as_deref().map(|v| format!(" ({v})")).unwrap_or_default(),
+        fact("os"),
+        fact("kernel"),
+        fact("backend"),
+        run.start,
+        fact("cores"),
+    )
+}
+
+fn chapter_line(chapter: &str, lines: &[ScenarioLine]) -> String {
+    let of: Vec<&ScenarioLine> = lines.iter().filter(|l| l.id.split('-').next() == Some(chapter)).collect();
+    let hold = of.iter().filter(|l| l.verdict == Verdict::Holds).count();
+    format!("{chapter}  {hold} of {} scenarios hold", of.len())
+}
+
+fn counts(row: &Row<'_>) -> String {
+    let sum = |v: &BTreeMap<Verdict, usize>| v.values().sum::<usize>();
+    let hold = |v: &BTreeMap<Verdict, usize>| v.get(&Verdict::Holds).copied().unwrap_or(0);
+    let mut text = format!("{}/{}", hold(&row.verdicts), sum(&row.verdicts));
+    if !row.extras.is_empty() {
+        let _ = write!(text, "+{}/{}", hold(&row.extras), sum(&row.extras));
+    }
+    text
+}
+
+fn totals(lines: &[ScenarioLine]) -> String {
+    let mut totals: BTreeMap<Verdict, usize> = BTreeMap::new();
+    for line in lines {
+        *totals.entry(line.verdict).or_insert(0) += 1;
+    }
+    let told: Vec<String> = totals.iter().map(|(v, n)| format!("{n} {}", v.word())).collect();
+    told.join(", ")
+}
+
+/// What a reader needs to understand a red cell, and to see it again.
+fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style) -> String {
+    let mut out = String::new();
+    let head = format!("{}  {}/{}", line.verdict.word(), line.id, line.title);
+    let _ = writeln!(out, "  {}  {}", style.paint(colour(line.verdict), &head), line.place);
+    let _ = writeln!(out, "      {}", line.why);
+    if let Some(words) = catalogue.get(&line.id).map(|g| g.words.as_str()).filter(|w| !w.is_empty()) {
+        let _ = writeln!(out, "      the documentation: \"{words}\"");
+    }
+    for finding in &line.findings {
+        let _ =
+            writeln!(out, "      found   {}: {}", if finding.held { "as it should" } else { "not so" }, finding.seen);
+    }
+    for control in &line.controls {
+        let shown = if control.shown { "works" } else { "showed nothing" };
+        let _ = writeln!(out, "      control {:?}, {shown}: {}", control.kind, control.seen);
+    }
+    for launch in &line.launches {
+        let argv = launch.argv.join(" ");
+        let _ = writeln!(out, "      launch  exit {:?} after {} ms: {}", launch.exit, launch.ms, cut(&argv, 300));
+        for probe in launch.probe.iter().take(3) {
+            let _ = writeln!(out, "      probe   {}", cut(&probe.to_string(), 300));
+        }
+        if !launch.stderr.is_empty() {
+            let _ = writeln!(out, "      stderr  {}", cut(&launch.stderr, 300));
+        }
+    }
+    let again = format!("make conformance ARGS='--driver {} --id \"{}/{}\" -v'", run.driver, line.id, line.case);
+    let _ = writeln!(out, "      again   {again}");
+    out
+}
+
+fn colour(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "32",
+        v if v.breaks() => "31",
+        v if v.unproven() => "33",
+        _ => "2",
+    }
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    text.chars().take(limit).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Case;
+
+    fn line(id: &str, verdict: Verdict, tags: &[&str]) -> ScenarioLine {
+        let case = Case {
+            id: id.into(),
+            case: "c".into(),
+            title: "t".into(),
+            tags: tags.iter().map(|t| (*t).to_owned()).collect(),
+            place: ("f".into(), 1),
+        };
+        ScenarioLine::new(&case, verdict, "why".into())
+    }
+
+    #[test]
+    fn a_must_holds_only_if_all_its_scenarios_hold() {
+        let catalogue = Catalogue::parse("| FS-06 | L | must | a | b |\n| FS-05 | L | extra | a |  |\n").unwrap();
+        let both =
+            [line("FS-06", Verdict::Holds, &[]), line("FS-06", Verdict::Moot, &[]), line("FS-05", Verdict::Fails, &[])];
+        assert_eq!(headline(&rows(&both, &catalogue)), (0, 1));
+        assert_eq!(headline(&rows(&both[..1], &catalogue)), (1, 1));
+    }
+
+    #[test]
+    fn an_extra_scenario_does_not_pull_a_must_down() {
+        let catalogue = Catalogue::parse("| FS-06 | L | must | a | b |\n").unwrap();
+        let lines = [line("FS-06", Verdict::Holds, &[]), line("FS-06", Verdict::NotClaimed, &["extra"])];
+        assert_eq!(headline(&rows(&lines, &catalogue)), (1, 1));
+    }
+}

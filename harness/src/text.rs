@@ -1,0 +1,28 @@
+//! Text of others on one line: cut, and with control characters made visible.
+
+/// At most `limit` characters of `bytes` on one line; control characters are escaped, so that they cannot drive a terminal.
+pub fn line(bytes: &[u8], limit: usize) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let trimmed = text.trim();
+    let mut out = String::new();
+    for c in trimmed.chars().take(limit) {
+        match c {
+            '\n' => out.push_str(" / "),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    if trimmed.chars().nth(limit).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn control_characters_are_shown() {
+        assert_eq!(super::line(b"a\nb\x1b[31m", 80), "a / b\\u{1b}[31m");
+        assert_eq!(super::line(b"abcdef", 3), "abc…");
+    }
+}

@@ -1,0 +1,242 @@
+//! The verdict on one scenario: a pure function of what was claimed, what was seen, and what the control showed.
+//!
+//! It must never say `holds` without a control that worked and a probe that ran to its end.
+
+use serde::{Deserialize, Serialize};
+
+/// What the suite says about one scenario (design 2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The guarantee held, and its control showed that the danger is real.
+    Holds,
+    /// The guarantee did not hold.
+    Fails,
+    /// Fails, as the manifest declares.
+    ExpectedFailure,
+    /// Declared to fail, but holds: the declaration is stale, which breaks the run.
+    UnexpectedPass,
+    /// The implementation does not claim it; what was seen is recorded.
+    NotClaimed,
+    /// The guarantee is for another platform.
+    NotApplicable,
+    /// The host itself refuses the control, and a read-only fact proves why.
+    Moot,
+    /// This host cannot run the sandbox, or a needed part is missing.
+    Blocked,
+    /// The control failed without a known fact, or the probe did not finish.
+    Inconclusive,
+    /// The harness or a step definition broke.
+    Error,
+    /// The scenario did not end within its bound.
+    Timeout,
+}
+
+impl Verdict {
+    /// The word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::ExpectedFailure => "expected-failure",
+            Self::UnexpectedPass => "unexpected-pass",
+            Self::NotClaimed => "not-claimed",
+            Self::NotApplicable => "not-applicable",
+            Self::Moot => "moot",
+            Self::Blocked => "blocked",
+            Self::Inconclusive => "inconclusive",
+            Self::Error => "error",
+            Self::Timeout => "timeout",
+        }
+    }
+
+    /// Whether the run must end with exit code 1.
+    pub fn breaks(self) -> bool {
+        matches!(self, Self::Fails | Self::UnexpectedPass | Self::Error | Self::Timeout)
+    }
+
+    /// Whether the run must end with exit code 3: nothing was proven either way.
+    pub fn unproven(self) -> bool {
+        matches!(self, Self::Blocked | Self::Inconclusive)
+    }
+}
+
+/// How a control was made (design 2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ControlKind {
+    /// The same probe without any sandbox.
+    Bare,
+    /// The same sandbox with exactly one guard removed.
+    Weakened,
+    /// The violation planted by the harness, which must notice it.
+    Planted,
+}
+
+/// One control and what it showed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Control {
+    /// How it was made.
+    pub kind: ControlKind,
+    /// Whether it showed that the danger is real and the probe can see it.
+    pub shown: bool,
+    /// What was seen, for a reader.
+    pub seen: String,
+    /// A read-only fact of the host that explains why the control could not work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moot: Option<String>,
+}
+
+/// One judgement of a `Then` step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// Whether what the step says was so.
+    pub held: bool,
+    /// Whether a violation stands even if the probe did not finish: a secret that arrived has arrived.
+    pub certain: bool,
+    /// What was seen, for a reader.
+    pub seen: String,
+}
+
+/// How far the scenario got.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Course {
+    /// All its steps were done.
+    #[default]
+    Complete,
+    /// A step broke, or none is defined for its words.
+    Broken(String),
+    /// A launch did not end within its bound.
+    TimedOut(String),
+    /// It was not asked: the reason why.
+    NotAsked(Verdict, String),
+}
+
+/// What the verdict is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Facts<'a> {
+    /// Whether the manifest claims the guarantee (and, for an `@extra` scenario, extras).
+    pub claimed: bool,
+    /// Whether the manifest declares that it fails.
+    pub expected_to_fail: bool,
+    /// How far the scenario got.
+    pub course: Course,
+    /// Why a probe's report is not whole, if it is not.
+    pub unfinished: Option<&'a str>,
+    /// What the `Then` steps found.
+    pub findings: &'a [Finding],
+    /// What the controls showed.
+    pub controls: &'a [Control],
+}
+
+/// The verdict and the sentence that explains it.
+pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
+    let (seen, why) = observe(facts);
+    match seen {
+        Verdict::Holds if !facts.claimed => (Verdict::NotClaimed, format!("seen: holds; {why}")),
+        Verdict::Fails if !facts.claimed => (Verdict::NotClaimed, format!("seen: fails; {why}")),
+        Verdict::Holds if facts.expected_to_fail => (Verdict::UnexpectedPass, why),
+        Verdict::Fails if facts.expected_to_fail => (Verdict::ExpectedFailure, why),
+        Verdict::Timeout | Verdict::Inconclusive if !facts.claimed => {
+            (Verdict::NotClaimed, format!("seen: {}; {why}", seen.word()))
+        }
+        _ => (seen, why),
+    }
+}
+
+fn observe(facts: &Facts<'_>) -> (Verdict, String) {
+    match &facts.course {
+        Course::Broken(why) => return (Verdict::Error, why.clone()),
+        Course::TimedOut(why) => return (Verdict::Timeout, why.clone()),
+        Course::NotAsked(verdict, why) => return (*verdict, why.clone()),
+        Course::Complete => {}
+    }
+    if facts.findings.is_empty() {
+        return (Verdict::Error, "no step judged anything".to_owned());
+    }
+    if facts.controls.is_empty() {
+        return (Verdict::Error, "the scenario has no control".to_owned());
+    }
+    if let Some(control) = facts.controls.iter().find(|c| !c.shown) {
+        return match &control.moot {
+            Some(fact) => (Verdict::Moot, format!("{fact}; control: {}", control.seen)),
+            None => (Verdict::Inconclusive, format!("the control showed nothing: {}", control.seen)),
+        };
+    }
+    let broken = facts.findings.iter().find(|f| !f.held && (f.certain || facts.unfinished.is_none()));
+    if let Some(finding) = broken {
+        return (Verdict::Fails, finding.seen.clone());
+    }
+    if let Some(why) = facts.unfinished {
+        return (Verdict::Inconclusive, format!("the probe did not finish: {why}"));
+    }
+    let seen: Vec<&str> = facts.findings.iter().map(|f| f.seen.as_str()).collect();
+    (Verdict::Holds, seen.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(held: bool) -> Finding {
+        Finding { held, certain: false, seen: "seen".into() }
+    }
+
+    fn control(shown: bool, moot: Option<&str>) -> Control {
+        Control { kind: ControlKind::Bare, shown, seen: "seen".into(), moot: moot.map(Into::into) }
+    }
+
+    fn verdict(claimed: bool, expected: bool, findings: &[Finding], controls: &[Control]) -> Verdict {
+        judge(&Facts { claimed, expected_to_fail: expected, findings, controls, ..Facts::default() }).0
+    }
+
+    #[test]
+    fn holds_needs_a_finding_and_a_control() {
+        assert_eq!(verdict(true, false, &[finding(true)], &[control(true, None)]), Verdict::Holds);
+        assert_eq!(verdict(true, false, &[], &[control(true, None)]), Verdict::Error);
+        assert_eq!(verdict(true, false, &[finding(true)], &[]), Verdict::Error);
+    }
+
+    #[test]
+    fn a_control_that_shows_nothing_is_never_green() {
+        for held in [true, false] {
+            assert_eq!(verdict(true, false, &[finding(held)], &[control(false, None)]), Verdict::Inconclusive);
+            assert_eq!(verdict(true, false, &[finding(held)], &[control(false, Some("yama"))]), Verdict::Moot);
+        }
+    }
+
+    #[test]
+    fn claims_and_expectations_turn_what_was_seen() {
+        let good = [control(true, None)];
+        assert_eq!(verdict(true, false, &[finding(false)], &good), Verdict::Fails);
+        assert_eq!(verdict(false, false, &[finding(false)], &good), Verdict::NotClaimed);
+        assert_eq!(verdict(false, false, &[finding(true)], &good), Verdict::NotClaimed);
+        assert_eq!(verdict(true, true, &[finding(false)], &good), Verdict::ExpectedFailure);
+        assert_eq!(verdict(true, true, &[finding(true)], &good), Verdict::UnexpectedPass);
+    }
+
+    #[test]
+    fn a_probe_that_did_not_finish_proves_nothing_but_a_leak() {
+        let leak = Finding { certain: true, ..finding(false) };
+        for (finding, expected) in
+            [(finding(true), Verdict::Inconclusive), (finding(false), Verdict::Inconclusive), (leak, Verdict::Fails)]
+        {
+            let facts = Facts {
+                claimed: true,
+                unfinished: Some("no end line"),
+                findings: &[finding],
+                controls: &[control(true, None)],
+                ..Facts::default()
+            };
+            assert_eq!(judge(&facts).0, expected);
+        }
+    }
+
+    #[test]
+    fn a_broken_step_is_an_error_even_if_nothing_is_claimed() {
+        for claimed in [true, false] {
+            let facts = Facts { claimed, course: Course::Broken("boom".into()), ..Facts::default() };
+            assert_eq!(judge(&facts).0, Verdict::Error);
+        }
+    }
+}
