@@ -1,0 +1,39 @@
+# Two commands do all: `make conformance` and `make test`. ARGS goes to the suite, as in
+#   make conformance ARGS='--driver letter --id FS-07 -v'
+SHELL := bash
+ARGS ?=
+PREFIX ?= /usr/local
+CONFORMANCE := cargo run --quiet --package kusaw-conformance --bin conformance --
+
+.PHONY: conformance test e2e-egress bench setup build install pages
+
+conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
+	$(CONFORMANCE) run $(ARGS)
+
+test: setup ## everything: format, lints, unit, command line, features' lint, conformance on kusaw, letter and none
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --workspace --quiet
+	$(CONFORMANCE) run --driver letter
+	$(CONFORMANCE) run --driver none
+	@if [ "$$(id -u)" = 0 ]; then set -e; \
+	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter; fi
+
+e2e-egress: setup ## the egress chapters alone
+	$(CONFORMANCE) run --id NET --id EGR --id INJ $(ARGS)
+
+bench: setup ## what a launch costs, as ratios in one run
+	cargo bench --package kusaw
+
+setup:
+	@ci/setup
+
+build: ## the reference: target/release/kusaw and its stage
+	cargo build --quiet --release --package kusaw
+	cargo --config ci/static.toml build --quiet --release --package kusaw-enter
+
+install: build ## into PREFIX/bin: kusaw finds its stage beside itself
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin target/release/kusaw target/static/*/release/kusaw-enter
+
+pages: ## the generated pages in docs/
+	$(CONFORMANCE) list --markdown > docs/guarantees.md
