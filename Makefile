@@ -37,3 +37,5 @@ install: build ## into PREFIX/bin: kusaw finds its stage beside itself
 
 pages: ## the generated pages in docs/
 	$(CONFORMANCE) list --markdown > docs/guarantees.md
+	$(CONFORMANCE) schema driver > docs/schemas/driver.json
+	$(CONFORMANCE) schema record > docs/schemas/record.json

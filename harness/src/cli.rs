@@ -46,8 +46,22 @@ enum Command {
         #[command(flatten)]
         args: RunArgs,
     },
+    /// Print the JSON Schema of a format.
+    Schema {
+        /// Which format.
+        format: Format,
+    },
     /// Prove that a driver can run a command and pass argv, environment, output and exit codes.
     Smoke(RunArgs),
+}
+
+/// The published formats.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// A driver manifest.
+    Driver,
+    /// A line of the record.
+    Record,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -86,6 +100,8 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Some(Command::List { markdown, args }) => list(&args, markdown).map(|()| ExitCode::SUCCESS),
+        Some(Command::Schema { format: Format::Driver }) => Ok(print_page(&crate::page::driver_schema())),
+        Some(Command::Schema { format: Format::Record }) => Ok(print_page(&crate::page::record_schema())),
         Some(Command::Smoke(args)) => {
             prepare(&args).map(|p| run_inside(&p.plan.clone(), |lab| smoke::run(lab, &p.manifest)))
         }
@@ -96,6 +112,11 @@ pub fn main() -> ExitCode {
         eprintln!("conformance: {message}");
         ExitCode::from(USAGE)
     })
+}
+
+fn print_page(text: &str) -> ExitCode {
+    print!("{text}");
+    ExitCode::SUCCESS
 }
 
 /// What is read and built on the real host.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use cucumber::event::ScenarioFinished;
-use cucumber::{World as _, cli, given, parser, then, when, writer};
+use cucumber::{World as _, cli, parser, writer};
 use futures::FutureExt;
 use gherkin::Feature;
 
@@ -17,7 +17,7 @@ use crate::driver::Manifest;
 use crate::features::Case;
 use crate::record::{LaunchLine, Recorder, ScenarioLine};
 use crate::scene::Scene;
-use crate::verdict::{Course, Facts, Verdict, judge};
+use crate::verdict::{Course, Facts, judge};
 
 /// How the run is shown while it runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,18 +122,6 @@ impl Progress {
             eprint!("\r\x1b[K");
         }
     }
-}
-
-#[given(regex = r"^not asked, ([\w-]+): (.*)$")]
-#[when(regex = r"^not asked, ([\w-]+): (.*)$")]
-#[then(regex = r"^not asked, ([\w-]+): (.*)$")]
-fn not_asked(scene: &mut Scene, verdict: String, why: String) {
-    let verdict = match verdict.as_str() {
-        "not-applicable" => Verdict::NotApplicable,
-        "blocked" => Verdict::Blocked,
-        _ => Verdict::NotClaimed,
-    };
-    scene.course = Course::NotAsked(verdict, why);
 }
 
 /// Features that are parsed already.

@@ -20,6 +20,7 @@ pub mod keep;
 pub mod lab;
 pub mod launch;
 pub mod lint;
+pub mod log_check;
 pub mod observe;
 pub mod page;
 pub mod plan;

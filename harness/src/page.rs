@@ -1,4 +1,4 @@
-//! The generated page `docs/guarantees.md`: which guarantee has which scenarios.
+//! The generated pages: `docs/guarantees.md` (which guarantee has which scenarios) and the JSON Schemas of the formats.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,4 +44,18 @@ pub fn guarantees(features: &[Feature], catalogue: &Catalogue) -> String {
         );
     }
     out
+}
+
+/// The JSON Schema of driver manifests: `docs/schemas/driver.json`.
+pub fn driver_schema() -> String {
+    schema(&schemars::schema_for!(crate::driver::Manifest))
+}
+
+/// The JSON Schema of a line of the record: `docs/schemas/record.json`.
+pub fn record_schema() -> String {
+    schema(&schemars::schema_for!(crate::record::RecordLine))
+}
+
+fn schema(schema: &schemars::Schema) -> String {
+    format!("{:#}\n", schema.as_value())
 }

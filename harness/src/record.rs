@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use crate::verdict::{Control, Finding, Verdict};
 pub const RECORD: u32 = 1;
 
 /// The first line.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Run {
     /// Version of the format.
     pub record: u32,
@@ -46,7 +47,7 @@ pub struct Run {
 }
 
 /// A line a scenario.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ScenarioLine {
     /// The guarantee.
     pub id: String,
@@ -73,7 +74,7 @@ pub struct ScenarioLine {
 }
 
 /// One launch as evidence.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct LaunchLine {
     /// What was started.
     pub argv: Vec<String>,
@@ -109,7 +110,7 @@ impl LaunchLine {
 }
 
 /// The last line.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct End {
     /// Whether the run came to its end.
     pub end: bool,
@@ -136,6 +137,19 @@ impl ScenarioLine {
             ms: 0,
         }
     }
+}
+
+/// Any line of the record.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(title = "Record")]
+pub enum RecordLine {
+    /// The first line.
+    Run(Run),
+    /// A line a scenario.
+    Scenario(ScenarioLine),
+    /// The last line.
+    End(End),
 }
 
 /// Writes the record, and keeps its lines for the summary.

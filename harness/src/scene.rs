@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::driver::Manifest;
 use crate::lab::{Lab, home};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
+use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
 use crate::verdict::{Control, ControlKind, Course, Finding};
 
@@ -24,21 +25,6 @@ pub struct Context {
 pub static CONTEXT: OnceLock<Context> = OnceLock::new();
 
 static NEXT: AtomicU32 = AtomicU32::new(1);
-
-/// A judgement of a log that a planted control repeats on a spoilt one.
-#[derive(Clone, Debug)]
-pub enum LogCheck {
-    /// The egress.log names exactly these hosts, each once.
-    Exactly(Vec<String>),
-    /// The egress.log has so many lines, each another of these hosts.
-    Among(usize, Vec<String>),
-    /// The events of type egress.blocked name exactly this one host.
-    Event(String),
-    /// There are so many egress.blocked events, each another of these hosts.
-    Events(usize, Vec<String>),
-    /// There is no egress.blocked event.
-    NoEvent,
-}
 
 /// One scenario.
 #[derive(Debug, cucumber::World)]

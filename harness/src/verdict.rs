@@ -2,10 +2,11 @@
 //!
 //! It must never say `holds` without a control that worked and a probe that ran to its end.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the suite says about one scenario (design 2.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The guarantee held, and its control showed that the danger is real.
@@ -62,7 +63,7 @@ impl Verdict {
 }
 
 /// How a control was made (design 2.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ControlKind {
     /// The same probe without any sandbox.
@@ -74,7 +75,7 @@ pub enum ControlKind {
 }
 
 /// One control and what it showed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Control {
     /// How it was made.
     pub kind: ControlKind,
@@ -88,7 +89,7 @@ pub struct Control {
 }
 
 /// One judgement of a `Then` step.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Whether what the step says was so.
     pub held: bool,

@@ -1,5 +1,7 @@
 //! The lab leaves nothing behind and touches nothing of the host; the command line says what is wrong.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, which clippy does not see as tests
+
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
@@ -58,7 +60,10 @@ fn the_record_has_a_run_its_scenarios_and_an_end() {
     let text = std::fs::read_to_string(format!("{}/run.ndjson", out("record"))).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(lines.len(), 3, "{text}");
-    assert_eq!((&lines[0]["record"], &lines[0]["driver"], &lines[0]["selected"]), (&1.into(), &"none".into(), &1.into()));
+    assert_eq!(
+        (&lines[0]["record"], &lines[0]["driver"], &lines[0]["selected"]),
+        (&1.into(), &"none".into(), &1.into())
+    );
     assert_eq!((&lines[1]["id"], &lines[1]["verdict"]), (&"FS-06".into(), &"expected-failure".into()));
     assert_eq!(lines[1]["controls"][0]["kind"], "bare");
     assert_eq!(lines[1]["launches"][0]["exit"], 37);
@@ -98,7 +103,8 @@ fn a_sandbox_that_does_nothing_fails() {
     std::fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let text = "name: nothing\nkind: sandbox\nplatforms: [linux]\nlaunch: {open: ['{{argv}}'], allowlist: [/bin/true]}\nclaims: [FS-07]\n";
     std::fs::write(&manifest, text).unwrap();
-    let run = |case: &str| conformance(&["run", "--driver", &manifest, "--id", case, "--out", &out("nothing")]).status.code();
+    let run =
+        |case: &str| conformance(&["run", "--driver", &manifest, "--id", case, "--out", &out("nothing")]).status.code();
     assert_eq!(run("FS-07/cannot-read-~-.ssh-id_ed25519"), Some(1), "a secret that arrives fails");
     // A sandbox that runs something else keeps the secret, but nothing is proven: never green.
     assert_eq!(run("FS-07/with-network-allowlist-the-keys-are-hidden-as-well"), Some(3));

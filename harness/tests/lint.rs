@@ -36,10 +36,16 @@ fn manifests_are_in_order() {
 }
 
 #[test]
-fn the_page_of_guarantees_is_current() {
-    let page = page::guarantees(&features::read(&root()).unwrap(), &Catalogue::read(&root()).unwrap());
-    let written = std::fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
-    assert!(page == written, "docs/guarantees.md is not current: make pages");
+fn generated_pages_are_current() {
+    let guarantees = page::guarantees(&features::read(&root()).unwrap(), &Catalogue::read(&root()).unwrap());
+    for (name, page) in [
+        ("docs/guarantees.md", guarantees),
+        ("docs/schemas/driver.json", page::driver_schema()),
+        ("docs/schemas/record.json", page::record_schema()),
+    ] {
+        let written = std::fs::read_to_string(root().join(name)).unwrap_or_default();
+        assert!(page == written, "{name} is not current: make pages");
+    }
 }
 
 #[test]

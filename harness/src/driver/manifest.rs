@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, is_id};
 
 /// Sandbox: launches one command under a policy. Factory: keeps the whole contract (design 2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Launches one command under a policy.
@@ -20,7 +21,7 @@ pub enum Kind {
 }
 
 /// The network a launch asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
     /// No network at all (sandboxes only).
@@ -33,7 +34,7 @@ pub enum Network {
 }
 
 /// A program or file that the harness puts into the lab's `/opt/driver/bin`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// A binary target of this workspace, built with cargo.
@@ -48,7 +49,7 @@ pub struct Part {
 }
 
 /// Environment of the launched program.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Environment {
     /// Added or replaced (templates).
@@ -58,7 +59,7 @@ pub struct Environment {
 }
 
 /// How a `kind: sandbox` launches a command; null = the mode is not offered.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Launch {
     /// No network.
@@ -70,7 +71,7 @@ pub struct Launch {
 }
 
 /// How a `kind: factory` runs a step.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Commands {
     /// One attempt of a step (argv of templates).
@@ -78,7 +79,7 @@ pub struct Commands {
 }
 
 /// A file, and the regular expressions (one group each) that find in its lines what is looked for.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Observation {
     /// Where the file lies (template).
@@ -93,7 +94,7 @@ pub struct Observation {
 }
 
 /// Where a factory shows what happened (templates).
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Observe {
     /// The attempt's folder.
@@ -113,7 +114,7 @@ pub struct Observe {
 }
 
 /// A declared deviation: a claim that is known not to hold yet.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// The guarantee, or `ID/case`.
@@ -132,7 +133,7 @@ pub struct Expectation {
 }
 
 /// A whole manifest.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// Name, as on the command line.

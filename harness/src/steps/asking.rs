@@ -1,12 +1,13 @@
 //! Given: the settings and the host a scenario asks for.
 
-use cucumber::{gherkin, given};
+use cucumber::{gherkin, given, then, when};
 use serde_json::{Value, json};
 
-use super::Step;
+use super::StepResult;
 use crate::lab::fault::Fault;
 use crate::plan::{Action, Repo};
 use crate::scene::Scene;
+use crate::verdict::{Course, Verdict};
 
 #[given("a sandboxed step")]
 fn sandboxed(scene: &mut Scene) {
@@ -40,20 +41,20 @@ fn none_allowed(scene: &mut Scene) {
 }
 
 #[given("the sandbox settings")]
-fn block(scene: &mut Scene, step: &gherkin::Step) -> Step {
+fn block(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
     let text = step.docstring.as_deref().ok_or("no settings are written there")?;
     scene.plan.sandbox = Some(value(text)?);
     Ok(())
 }
 
 #[given("the sandbox settings are written as")]
-fn block_text(scene: &mut Scene, step: &gherkin::Step) -> Step {
+fn block_text(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
     scene.plan.sandbox_text = Some(step.docstring.clone().ok_or("no settings are written there")?);
     Ok(())
 }
 
 #[given(regex = r#"^a step whose sandbox is "(.*)"$"#)]
-fn step_sandbox(scene: &mut Scene, text: String) -> Step {
+fn step_sandbox(scene: &mut Scene, text: String) -> StepResult {
     scene.plan.step_sandbox = if text == "unset" { None } else { Some(value(&text)?) };
     Ok(())
 }
@@ -141,11 +142,24 @@ fn open_files(scene: &mut Scene, limit: u64) {
 }
 
 #[given(regex = r"^the settings file is (.*)$")]
-fn settings_file(scene: &mut Scene, what: String) -> Step {
+fn settings_file(scene: &mut Scene, what: String) -> StepResult {
     let repository = |name: &str| format!("{}/{name}", crate::lab::home::REPOSITORIES);
     let good = crate::yaml::emit(&scene.plan.settings(repository));
     scene.plan.spoilt = Some(super::settings::spoilt(&what, &good)?);
     Ok(())
+}
+
+/// Stands in place of all steps of a scenario that the driver cannot be asked (`features::mark_not_asked`).
+#[given(regex = r"^not asked, ([\w-]+): (.*)$")]
+#[when(regex = r"^not asked, ([\w-]+): (.*)$")]
+#[then(regex = r"^not asked, ([\w-]+): (.*)$")]
+fn not_asked(scene: &mut Scene, verdict: String, why: String) {
+    let verdict = match verdict.as_str() {
+        "not-applicable" => Verdict::NotApplicable,
+        "blocked" => Verdict::Blocked,
+        _ => Verdict::NotClaimed,
+    };
+    scene.course = Course::NotAsked(verdict, why);
 }
 
 /// A value written in YAML.

@@ -3,20 +3,20 @@
 use cucumber::then;
 use serde_json::Value;
 
-use super::Step;
+use super::StepResult;
 use crate::driver::manifest::Observation;
 use crate::launch::Launch;
+use crate::log_check::{BLOCKED, LogCheck};
 use crate::observe::{self, Entries};
 use crate::plan::{Action, Plan};
-use crate::scene::{LogCheck, Scene};
+use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
 const ORIGIN: &str = "kusaw-origin:";
-const BLOCKED: &str = "egress.blocked";
 const SUMMARY: &str = "egress.summary";
 
 #[then("no origin answers")]
-fn no_origin(scene: &mut Scene) -> Step {
+fn no_origin(scene: &mut Scene) -> StepResult {
     let launch = scene.last()?;
     let reached = launch.output().contains(ORIGIN);
     let seen = launch.report.summary();
@@ -25,7 +25,7 @@ fn no_origin(scene: &mut Scene) -> Step {
 }
 
 #[then(regex = r#"^the origin "(\w+)" answers$"#)]
-fn origin(scene: &mut Scene, name: String) -> Step {
+fn origin(scene: &mut Scene, name: String) -> StepResult {
     let launch = scene.last()?;
     let (held, seen) = (answered(launch, &name), launch.report.summary());
     scene.found(held, seen);
@@ -33,7 +33,7 @@ fn origin(scene: &mut Scene, name: String) -> Step {
 }
 
 #[then(regex = r#"^bare, "(.+)" answers$"#)]
-async fn bare_answers(scene: &mut Scene, authority: String) -> Step {
+async fn bare_answers(scene: &mut Scene, authority: String) -> StepResult {
     let command = scene.probe(&format!("connect --proxy none {authority}"));
     let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.case)).await?;
     scene.control(ControlKind::Bare, answered(&bare, ""), format!("bare: {}", bare.report.summary()));
@@ -41,14 +41,14 @@ async fn bare_answers(scene: &mut Scene, authority: String) -> Step {
 }
 
 #[then("the first action finds no proxy")]
-fn no_proxy(scene: &mut Scene) -> Step {
+fn no_proxy(scene: &mut Scene) -> StepResult {
     let (held, seen) = (lacks_proxy(scene.last()?), scene.last()?.report.summary());
     scene.found(held, seen);
     Ok(())
 }
 
 #[then("planted, with network allowlist the first action finds a proxy")]
-async fn planted_proxy(scene: &mut Scene) -> Step {
+async fn planted_proxy(scene: &mut Scene) -> StepResult {
     let allowlist = |plan: &mut Plan| {
         plan.block().insert("network".into(), "allowlist".into());
     };
@@ -59,14 +59,14 @@ async fn planted_proxy(scene: &mut Scene) -> Step {
 }
 
 #[then(regex = r#"^planted, with the host allowed the origin "(\w+)" answers$"#)]
-async fn planted_allowed(scene: &mut Scene, name: String) -> Step {
+async fn planted_allowed(scene: &mut Scene, name: String) -> StepResult {
     let launch = scene.changed(|plan| plan.allow(&format!("{name}.example"))).await?;
     scene.control(ControlKind::Planted, answered(&launch, &name), launch.report.summary());
     Ok(())
 }
 
 #[then("planted, with provider_hosts false no origin answers")]
-async fn planted_no_provider(scene: &mut Scene) -> Step {
+async fn planted_no_provider(scene: &mut Scene) -> StepResult {
     let without = |plan: &mut Plan| {
         plan.egress().insert("provider_hosts".into(), Value::Bool(false));
     };
@@ -77,56 +77,56 @@ async fn planted_no_provider(scene: &mut Scene) -> Step {
 }
 
 #[then(regex = r"^the step ends with (\d+)$")]
-fn ends_with(scene: &mut Scene, code: i32) -> Step {
+fn ends_with(scene: &mut Scene, code: i32) -> StepResult {
     let exit = scene.last()?.exit;
     scene.found(exit == Some(code), format!("exit {exit:?}"));
     Ok(())
 }
 
 #[then(regex = r#"^the egress.log names exactly "(.*)"$"#)]
-fn log_exactly(scene: &mut Scene, hosts: String) -> Step {
+fn log_exactly(scene: &mut Scene, hosts: String) -> StepResult {
     let hosts = hosts.split(", ").map(str::to_owned).collect();
     log(scene, LogCheck::Exactly(hosts), usize::MAX)
 }
 
 #[then(regex = r#"^the egress.log of the first attempt names exactly "(.*)"$"#)]
-fn first_log_exactly(scene: &mut Scene, host: String) -> Step {
+fn first_log_exactly(scene: &mut Scene, host: String) -> StepResult {
     log(scene, LogCheck::Exactly(vec![host]), 0)
 }
 
 #[then("the egress.log names no host")]
-fn log_empty(scene: &mut Scene) -> Step {
+fn log_empty(scene: &mut Scene) -> StepResult {
     log(scene, LogCheck::Exactly(Vec::new()), usize::MAX)
 }
 
 #[then(regex = r"^the egress.log has (\d+) lines, each another of these hosts$")]
-fn log_lines(scene: &mut Scene, count: usize) -> Step {
+fn log_lines(scene: &mut Scene, count: usize) -> StepResult {
     log(scene, LogCheck::Among(count, scene.asked.clone()), usize::MAX)
 }
 
 #[then(regex = r#"^an egress.blocked event names "(.*)" and no other host$"#)]
-fn event(scene: &mut Scene, host: String) -> Step {
+fn event(scene: &mut Scene, host: String) -> StepResult {
     log(scene, LogCheck::Event(host), usize::MAX)
 }
 
 #[then(regex = r#"^an egress.blocked event of the first attempt names "(.*)" and no other host$"#)]
-fn first_event(scene: &mut Scene, host: String) -> Step {
+fn first_event(scene: &mut Scene, host: String) -> StepResult {
     log(scene, LogCheck::Event(host), 0)
 }
 
 #[then("there is no egress.blocked event")]
-fn no_event(scene: &mut Scene) -> Step {
+fn no_event(scene: &mut Scene) -> StepResult {
     log(scene, LogCheck::NoEvent, usize::MAX)
 }
 
 #[then(regex = r"^there are (\d+) egress.blocked events, each naming another of these hosts$")]
-fn events(scene: &mut Scene, count: usize) -> Step {
+fn events(scene: &mut Scene, count: usize) -> StepResult {
     let asked = if scene.asked.is_empty() { vec!["again.example".to_owned()] } else { scene.asked.clone() };
     log(scene, LogCheck::Events(count, asked), usize::MAX)
 }
 
 #[then("there is one egress.summary event")]
-fn summary(scene: &mut Scene) -> Step {
+fn summary(scene: &mut Scene) -> StepResult {
     for launch in scene.launches.clone() {
         let count = entries(&launch, true)?.map_or(0, |e| e.count(SUMMARY));
         scene.found(count == 1, format!("{count} egress.summary events"));
@@ -136,18 +136,18 @@ fn summary(scene: &mut Scene) -> Step {
 
 #[then("planted, a line too many is noticed")]
 #[then("planted, an event too many is noticed")]
-async fn planted_more(scene: &mut Scene) -> Step {
+async fn planted_more(scene: &mut Scene) -> StepResult {
     planted(scene, true).await
 }
 
 #[then("planted, a missing line is noticed")]
-async fn planted_less(scene: &mut Scene) -> Step {
+async fn planted_less(scene: &mut Scene) -> StepResult {
     planted(scene, false).await
 }
 
 /// Repeats the last judgement on the log of this run with a line more or less. Where the log is empty there is no line to
 /// repeat: then a host is really blocked in one more attempt, and its log must not pass for an empty one.
-async fn planted(scene: &mut Scene, more: bool) -> Step {
+async fn planted(scene: &mut Scene, more: bool) -> StepResult {
     let check = scene.check.clone().ok_or("no log was judged")?;
     let of_events = check.of_events();
     let Some(observation) = observation(of_events)? else {
@@ -181,7 +181,7 @@ async fn planted(scene: &mut Scene, more: bool) -> Step {
     Ok(())
 }
 
-fn log(scene: &mut Scene, check: LogCheck, which: usize) -> Step {
+fn log(scene: &mut Scene, check: LogCheck, which: usize) -> StepResult {
     let launch = if which == 0 { scene.launches.first().ok_or("nothing was launched")? } else { scene.last()? };
     let (held, seen) = match entries(launch, check.of_events())? {
         Some(entries) => check.judge(&entries),
@@ -207,33 +207,4 @@ fn answered(launch: &Launch, name: &str) -> bool {
 
 fn lacks_proxy(launch: &Launch) -> bool {
     launch.report.lines.first().is_some_and(|l| l.errno.as_deref() == Some("ENOPROXY"))
-}
-
-impl LogCheck {
-    fn of_events(&self) -> bool {
-        matches!(self, Self::Event(_) | Self::Events(..) | Self::NoEvent)
-    }
-
-    /// Whether the entries are as they should be, and what they are.
-    fn judge(&self, entries: &Entries) -> (bool, String) {
-        let hosts = entries.hosts(self.of_events().then_some(BLOCKED));
-        let distinct = |hosts: &[String]| {
-            let mut sorted = hosts.to_vec();
-            sorted.sort();
-            sorted.dedup();
-            sorted.len() == hosts.len()
-        };
-        let among = |count: usize, of: &[String]| {
-            hosts.len() == count && distinct(&hosts) && hosts.iter().all(|h| of.contains(h))
-        };
-        let held = match self {
-            Self::Exactly(wanted) => among(wanted.len(), wanted) && entries.lines.len() == wanted.len(),
-            Self::Among(count, of) => among(*count, of) && entries.lines.len() == *count,
-            Self::Event(host) => !hosts.is_empty() && hosts.iter().all(|h| h == host),
-            Self::Events(count, of) => among(*count, of),
-            Self::NoEvent => hosts.is_empty(),
-        };
-        let shown = if hosts.len() > 5 { format!("{} hosts", hosts.len()) } else { hosts.join(", ") };
-        (held, format!("{}: [{shown}], {} lines", if self.of_events() { "events" } else { "log" }, entries.lines.len()))
-    }
 }

@@ -3,7 +3,7 @@
 use cucumber::then;
 use serde_json::Value;
 
-use super::Step;
+use super::StepResult;
 use crate::launch::{environment, starts};
 use crate::plan::Action;
 use crate::probe::Line;
@@ -11,7 +11,7 @@ use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
 #[then("its argv is what the settings say")]
-fn argv(scene: &mut Scene) -> Step {
+fn argv(scene: &mut Scene) -> StepResult {
     let wanted = scene.command()?;
     let seen = detail(scene, "argv", "argv")?;
     let held = seen.as_array().is_some_and(|argv| argv.iter().filter_map(Value::as_str).eq(wanted.iter()));
@@ -20,7 +20,7 @@ fn argv(scene: &mut Scene) -> Step {
 }
 
 #[then("the agent's argv has no sandbox switch")]
-fn agent_argv(scene: &mut Scene) -> Step {
+fn agent_argv(scene: &mut Scene) -> StepResult {
     let text = scene.last()?.output();
     let argv: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("agent: ")).collect();
     let held = !argv.is_empty() && !argv.iter().any(|word| word.to_lowercase().contains("sandbox"));
@@ -30,7 +30,7 @@ fn agent_argv(scene: &mut Scene) -> Step {
 }
 
 #[then("its environment is the caller's")]
-fn callers_environment(scene: &mut Scene) -> Step {
+fn callers_environment(scene: &mut Scene) -> StepResult {
     let seen = detail(scene, "env", "vars")?;
     let mut wanted = environment();
     for (name, value) in &Scene::context()?.manifest.env.set {
@@ -49,7 +49,7 @@ fn callers_environment(scene: &mut Scene) -> Step {
 }
 
 #[then(regex = r#"^no variable holds "(.+)"$"#)]
-fn no_variable(scene: &mut Scene, text: String) -> Step {
+fn no_variable(scene: &mut Scene, text: String) -> StepResult {
     let seen = detail(scene, "env", "vars")?;
     let held = seen.is_object() && !seen.to_string().contains(&text);
     scene.found(held, format!("{} variables", seen.as_object().map_or(0, serde_json::Map::len)));
@@ -57,7 +57,7 @@ fn no_variable(scene: &mut Scene, text: String) -> Step {
 }
 
 #[then(regex = r#"^planted, a variable that holds "(.+)" is noticed$"#)]
-async fn planted_variable(scene: &mut Scene, text: String) -> Step {
+async fn planted_variable(scene: &mut Scene, text: String) -> StepResult {
     let launch = scene
         .changed(|plan| {
             plan.env.insert("PLANTED".into(), Value::String(text.clone()));
@@ -75,7 +75,7 @@ fn not_started(scene: &mut Scene) {
 }
 
 #[then("planted, with sandbox required a sandbox program is seen to start")]
-async fn planted_start(scene: &mut Scene) -> Step {
+async fn planted_start(scene: &mut Scene) -> StepResult {
     let before = started(scene);
     let launch = scene
         .changed(|plan| {

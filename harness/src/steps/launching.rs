@@ -2,20 +2,20 @@
 
 use cucumber::{gherkin, when};
 
-use super::Step;
+use super::StepResult;
 use crate::launch::PROBE_IN_WORKTREE;
 use crate::plan::Action;
 use crate::scene::Scene;
 
 #[when(regex = r#"^the step runs the probe "(.*)"$"#)]
 #[when(regex = r#"^in a second attempt, the step runs the probe "(.*)"$"#)]
-async fn probe(scene: &mut Scene, words: String) -> Step {
+async fn probe(scene: &mut Scene, words: String) -> StepResult {
     scene.plan.action = Action::Run(scene.probe(&words));
     scene.run().await
 }
 
 #[when("the step runs the probe with the arguments")]
-async fn probe_arguments(scene: &mut Scene, step: &gherkin::Step) -> Step {
+async fn probe_arguments(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
     let row = step.table.as_ref().and_then(|t| t.rows.first()).ok_or("no arguments are written there")?;
     let words = row.iter().map(|word| scene.expand(word));
     scene.plan.action = Action::Run(std::iter::once(PROBE_IN_WORKTREE.to_owned()).chain(words).collect());
@@ -23,18 +23,18 @@ async fn probe_arguments(scene: &mut Scene, step: &gherkin::Step) -> Step {
 }
 
 #[when(regex = r#"^the step runs the shell command "(.*)"$"#)]
-async fn shell(scene: &mut Scene, command: String) -> Step {
+async fn shell(scene: &mut Scene, command: String) -> StepResult {
     scene.plan.action = Action::Run(scene.shell(&command));
     scene.run().await
 }
 
 #[when("the step is run")]
-async fn run(scene: &mut Scene) -> Step {
+async fn run(scene: &mut Scene) -> StepResult {
     scene.run().await
 }
 
 #[when(regex = r"^the step asks for (\d+) different hosts$")]
-async fn different_hosts(scene: &mut Scene, count: usize) -> Step {
+async fn different_hosts(scene: &mut Scene, count: usize) -> StepResult {
     scene.asked = (1..=count).map(|n| format!("h{n}.many.example")).collect();
     let one = |host: &String| format!("connect --proxy connect {host}:443");
     let words: Vec<String> = scene.asked.iter().map(one).collect();
@@ -43,7 +43,7 @@ async fn different_hosts(scene: &mut Scene, count: usize) -> Step {
 }
 
 #[when(regex = r#"^two attempts at the same time ask for "([^"]+)" and "([^"]+)"$"#)]
-async fn two_at_once(scene: &mut Scene, left: String, right: String) -> Step {
+async fn two_at_once(scene: &mut Scene, left: String, right: String) -> StepResult {
     let launcher = Scene::launcher()?;
     let plan = |host: &str| {
         let mut plan = scene.plan.clone();

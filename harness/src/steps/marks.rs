@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cucumber::{given, then};
 
-use super::Step;
+use super::StepResult;
 use crate::lab::{HOME, home};
 use crate::launch::Launch;
 use crate::plan::Action;
@@ -28,7 +28,7 @@ fn words(scene: &Scene) -> String {
 }
 
 #[then("the attempt is refused")]
-fn refused(scene: &mut Scene) -> Step {
+fn refused(scene: &mut Scene) -> StepResult {
     let codes = &Scene::context()?.manifest.observe.refused_codes;
     let launch = scene.last()?;
     let held = launch.exit.is_some_and(|code| codes.contains(&code));
@@ -38,7 +38,7 @@ fn refused(scene: &mut Scene) -> Step {
 }
 
 #[then(regex = r#"^the attempt is refused with the reason "([\w-]+)"$"#)]
-fn refused_because(scene: &mut Scene, reason: String) -> Step {
+fn refused_because(scene: &mut Scene, reason: String) -> StepResult {
     refused(scene)?;
     let reported = match &Scene::context()?.manifest.observe.outcome {
         Some(observation) => crate::observe::refusal(observation, scene.last()?)?,
@@ -50,7 +50,7 @@ fn refused_because(scene: &mut Scene, reason: String) -> Step {
 }
 
 #[then("no mark is found")]
-fn no_mark(scene: &mut Scene) -> Step {
+fn no_mark(scene: &mut Scene) -> StepResult {
     let found = marks(scene.last()?, &scene.case);
     scene.found_certain(found.is_empty(), told(&found));
     Ok(())
@@ -63,7 +63,7 @@ fn no_mark_outside(scene: &mut Scene) {
 }
 
 #[then(regex = r"^it ran (free|confined), by its mark$")]
-fn ran_by_mark(scene: &mut Scene, how: String) -> Step {
+fn ran_by_mark(scene: &mut Scene, how: String) -> StepResult {
     let found = marks(scene.last()?, &scene.case);
     let is_outside = found.contains(&outside(&scene.case));
     let seen = told(&found);
@@ -72,12 +72,12 @@ fn ran_by_mark(scene: &mut Scene, how: String) -> Step {
 }
 
 #[then("planted, without the fault the mark is found")]
-async fn planted_without_fault(scene: &mut Scene) -> Step {
+async fn planted_without_fault(scene: &mut Scene) -> StepResult {
     planted(scene, |plan| plan.fault = None).await
 }
 
 #[then("planted, with right settings the mark is found")]
-async fn planted_right_settings(scene: &mut Scene) -> Step {
+async fn planted_right_settings(scene: &mut Scene) -> StepResult {
     planted(scene, |plan| {
         (plan.sandbox_text, plan.step_sandbox_text, plan.spoilt) = (None, None, None);
         plan.asked = crate::plan::STEP.to_owned();
@@ -86,12 +86,12 @@ async fn planted_right_settings(scene: &mut Scene) -> Step {
 }
 
 #[then("planted, with mode required alone the mark is found")]
-async fn planted_required(scene: &mut Scene) -> Step {
+async fn planted_required(scene: &mut Scene) -> StepResult {
     planted(scene, |plan| plan.sandbox = Some(serde_json::json!({"mode": "required"}))).await
 }
 
 #[then("planted, without the sandbox the mark is found outside")]
-async fn planted_unsandboxed(scene: &mut Scene) -> Step {
+async fn planted_unsandboxed(scene: &mut Scene) -> StepResult {
     let launch = scene
         .changed(|plan| {
             plan.fault = None;
@@ -103,7 +103,7 @@ async fn planted_unsandboxed(scene: &mut Scene) -> Step {
     Ok(())
 }
 
-async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> Step {
+async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> StepResult {
     let launch = scene.changed(change).await?;
     let found = marks(&launch, &scene.case);
     let seen = format!("exit {:?}: {}", launch.exit, told(&found));

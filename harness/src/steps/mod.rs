@@ -11,4 +11,4 @@ mod secrets;
 mod settings;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.
-pub type Step = Result<(), String>;
+pub type StepResult = Result<(), String>;

@@ -2,7 +2,7 @@
 
 use cucumber::then;
 
-use super::Step;
+use super::StepResult;
 use crate::lab::home::TOKEN;
 use crate::launch::Launch;
 use crate::scene::Scene;
@@ -10,7 +10,7 @@ use crate::text::line;
 use crate::verdict::ControlKind;
 
 #[then("no secret arrives")]
-fn no_secret(scene: &mut Scene) -> Step {
+fn no_secret(scene: &mut Scene) -> StepResult {
     let found = scene.launches.iter().find_map(secret);
     let seen = match &found {
         Some(seen) => seen.clone(),
@@ -21,7 +21,7 @@ fn no_secret(scene: &mut Scene) -> Step {
 }
 
 #[then("the secret arrives")]
-fn the_secret(scene: &mut Scene) -> Step {
+fn the_secret(scene: &mut Scene) -> StepResult {
     let launch = scene.last()?;
     let (held, seen) = match secret(launch) {
         Some(seen) => (true, seen),
@@ -32,7 +32,7 @@ fn the_secret(scene: &mut Scene) -> Step {
 }
 
 #[then("bare, the same probe gets the secret")]
-async fn bare_secret(scene: &mut Scene) -> Step {
+async fn bare_secret(scene: &mut Scene) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
     let found = secret(&bare);
     let seen = found.clone().unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
@@ -41,7 +41,7 @@ async fn bare_secret(scene: &mut Scene) -> Step {
 }
 
 #[then("the probe finds nothing there")]
-fn nothing_there(scene: &mut Scene) -> Step {
+fn nothing_there(scene: &mut Scene) -> StepResult {
     let report = &scene.last()?.report;
     let (held, seen) = (report.lines.iter().all(|l| !l.ok), report.summary());
     scene.found(held, seen);
@@ -49,7 +49,7 @@ fn nothing_there(scene: &mut Scene) -> Step {
 }
 
 #[then("bare, the same probe finds it")]
-async fn bare_finds(scene: &mut Scene) -> Step {
+async fn bare_finds(scene: &mut Scene) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
     let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
     scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), told(&bare));
@@ -64,7 +64,7 @@ fn not_there(scene: &mut Scene, path: String) {
 }
 
 #[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
-async fn bare_writes(scene: &mut Scene, path: String) -> Step {
+async fn bare_writes(scene: &mut Scene, path: String) -> StepResult {
     let path = scene.expand(&path);
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
     let there = std::fs::symlink_metadata(&path).is_ok();
@@ -73,7 +73,7 @@ async fn bare_writes(scene: &mut Scene, path: String) -> Step {
 }
 
 #[then(regex = r"^it ran (free|confined)$")]
-fn ran(scene: &mut Scene, how: String) -> Step {
+fn ran(scene: &mut Scene, how: String) -> StepResult {
     if scene.launches.is_empty() {
         return Err("nothing was launched".to_owned());
     }
