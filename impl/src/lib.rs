@@ -6,6 +6,7 @@ pub mod attempt;
 pub mod backend;
 pub mod cli;
 pub mod egress;
+pub mod message;
 pub mod outcome;
 pub mod provider;
 pub mod reach;

@@ -104,9 +104,16 @@ impl Reach {
     }
 }
 
+/// The path of the home inside: the user's own where it can be laid over the sandbox's root, else one that
+/// is the same for every attempt.
+pub fn home() -> PathBuf {
+    let own = std::env::var_os("HOME").map(PathBuf::from);
+    own.filter(|home| usable_home(home)).unwrap_or_else(|| "/home/user".into())
+}
+
 /// Whether a home at `path` can be laid over the sandbox's root: absolute, plain, and not part of what
 /// the system's own folders bring.
-pub fn usable_home(path: &Path) -> bool {
+fn usable_home(path: &Path) -> bool {
     use std::path::Component::{Normal, RootDir};
     let plain = path.components().all(|c| matches!(c, Normal(_) | RootDir)) && path.is_absolute();
     let system = ["/usr", "/etc", "/proc", "/dev", "/bin", "/sbin", "/lib", "/lib64", "/sys"];

@@ -23,6 +23,8 @@ fn main() {
     if nix::sys::prctl::set_dumpable(false).is_err() {
         exit(1);
     }
+    // Started by descriptor, it would be called "12" in process lists.
+    let _ = nix::sys::prctl::set_name(c"kusaw-enter");
     let arguments: Vec<String> = std::env::args().collect();
     let descriptors = arguments.get(2).zip(arguments.get(3));
     let Some((Ok(ctl), Ok(exe))) = descriptors.map(|(c, e)| (c.parse(), e.parse())) else {

@@ -18,6 +18,7 @@ use std::time::SystemTime;
 
 use crate::backend::{self, Launch, bubblewrap};
 use crate::egress::{self, entry::Entry};
+use crate::message;
 use crate::outcome::{End, Reason, Refusal, RunState, StepOutcome};
 use crate::provider;
 use crate::reach::{self, Connect, Reach};
@@ -73,6 +74,10 @@ impl<'a> Attempt<'a> {
 
     fn execute(&self) -> Result<End, Refusal> {
         self.all_implemented()?;
+        if self.effective.mode == Mode::Required {
+            // Before a branch and a worktree are made for nothing.
+            bubblewrap::installed()?;
+        }
         let worktrees = self.make_worktrees()?;
         let cwd = worktrees.first().cloned().unwrap_or_else(|| self.folder.artifacts());
         match self.effective.mode {
@@ -133,7 +138,7 @@ impl<'a> Attempt<'a> {
 
     fn sandboxed(&self, worktrees: &[PathBuf], cwd: &Path) -> Result<End, Refusal> {
         if nix::unistd::geteuid().is_root() {
-            eprintln!("kusaw: warning: W2: running as root: a sandbox around root's own user id protects less");
+            message::warn("W2: running as root: a sandbox around root's own user id protects less");
         }
         let (argv, program) = self.argv(true)?;
         let setup = |what: &str, e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
@@ -143,6 +148,7 @@ impl<'a> Attempt<'a> {
         if ports.len() > kusaw_enter::channel::MAX_DESCRIPTORS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
+        let stdio = stdio::Stdio::prepare().map_err(|e| setup("stdio", e))?;
         let events = self.folder.record("events.jsonl")?;
         let mut egress = match &reach.connect {
             Connect::Anywhere => None,
@@ -151,7 +157,6 @@ impl<'a> Attempt<'a> {
                 Some(egress::Egress::new(&self.folder.id, entries, ports, log, events))
             }
         };
-        let stdio = stdio::Stdio::prepare().map_err(|e| setup("stdio", e))?;
         let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
         let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, ready: &mut ready };
         let end = bubblewrap::launch(launch);
@@ -161,9 +166,8 @@ impl<'a> Attempt<'a> {
     }
 
     fn reach(&self, temp: &TempFolder, worktrees: &[PathBuf], program: Option<PathBuf>) -> Reach {
-        let own_home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| reach::usable_home(h));
         let mut reach = Reach {
-            home: own_home.unwrap_or_else(|| temp.temp.home()),
+            home: reach::home(),
             temp: temp.temp.clone(),
             read: [self.folder.path.clone()].into_iter().chain(program).collect(),
             write: [self.folder.artifacts()].into_iter().chain(worktrees.iter().cloned()).collect(),
@@ -215,7 +219,7 @@ impl<'a> Attempt<'a> {
             ended: timestamp(SystemTime::now()),
         };
         if let Err(e) = self.folder.finish(&record) {
-            eprintln!("kusaw: warning: outcome.json could not be written: {e}");
+            message::warn(format!("outcome.json could not be written: {e}"));
         }
     }
 }

@@ -8,13 +8,15 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::Duration;
 
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag, openat, renameat};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{Mode, fchmod, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
+use crate::message;
 use crate::reach::Temp;
 
 /// Owns the folder on the host; dropping it removes it.
@@ -27,8 +29,15 @@ pub struct TempFolder {
 }
 
 const PREFIX: &str = "kusaw-";
+
 /// Only a folder with this file is ever taken for one of ours.
 const LOCK: &str = "kusaw-private-temp.lock";
+
+/// Its name until it is locked.
+const LOCK_NEW: &str = "kusaw-private-temp.new";
+
+/// Longer than it takes from making the folder to locking it.
+const UNLOCKED: Duration = Duration::from_secs(60);
 
 impl TempFolder {
     /// Makes the folder below the system's temp folder, a short path, entered by its owner only.
@@ -38,8 +47,8 @@ impl TempFolder {
         let made = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir()?;
         let root = made.path().canonicalize()?;
         // Locked before it has its name: nobody can find it unheld.
-        let lock = lock(&File::create_new(root.join("new"))?)?;
-        std::fs::rename(root.join("new"), root.join(LOCK))?;
+        let lock = lock(&File::create_new(root.join(LOCK_NEW))?)?;
+        std::fs::rename(root.join(LOCK_NEW), root.join(LOCK))?;
         let folder = TempFolder { temp: Temp { root }, _lock: lock };
         let _ = made.keep();
         let temp = &folder.temp;
@@ -55,7 +64,7 @@ impl TempFolder {
 impl Drop for TempFolder {
     fn drop(&mut self) {
         if let Err(e) = remove(&self.temp.root) {
-            eprintln!("kusaw: warning: {} could not be removed: {e}", self.temp.root.display());
+            message::warn(format!("{} could not be removed: {e}", self.temp.root.display()));
         }
     }
 }
@@ -73,8 +82,13 @@ fn sweep() {
             continue;
         };
         let own = meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw();
+        let old = meta.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > UNLOCKED));
         if own && is_left(&entry.path()) {
             let _ = remove(&entry.path());
+        } else if own && old {
+            // Killed before the lock had its name: then there is nothing else in it, or this fails.
+            let _ = std::fs::remove_file(entry.path().join(LOCK_NEW));
+            let _ = std::fs::remove_dir(entry.path());
         }
     }
 }
@@ -101,6 +115,8 @@ pub fn remove(root: &Path) -> io::Result<()> {
         empty(&top, &folder, &mut waiting, &mut moved)?;
         unlinkat(&top, &name[..], UnlinkatFlags::RemoveDir)?;
     }
+    // The lock last: whoever finds half a removal can go on with it.
+    let _ = unlinkat(&top, LOCK, UnlinkatFlags::NoRemoveDir);
     Ok(unlinkat(&parent, name, UnlinkatFlags::RemoveDir)?)
 }
 
@@ -110,7 +126,7 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
     let names: Vec<Vec<u8>> = list
         .iter()
         .filter_map(|entry| entry.ok().map(|e| e.file_name().to_bytes().to_vec()))
-        .filter(|name| name != b"." && name != b"..")
+        .filter(|name| name != b"." && name != b".." && !(std::ptr::eq(top, folder) && name == LOCK.as_bytes()))
         .collect();
     for name in names {
         match unlinkat(folder, &name[..], UnlinkatFlags::NoRemoveDir) {
@@ -145,10 +161,22 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
 /// The folder `name` in `parent`, made readable and writable for its owner if it is not; never a link.
 fn open_folder(parent: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {
     let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let handle = openat(parent.as_fd(), name, flags | OFlag::O_PATH, Mode::empty())?;
-    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    std::fs::set_permissions(&path, Permissions::from_mode(0o700))?;
-    Ok(openat(handle.as_fd(), ".", flags | OFlag::O_RDONLY, Mode::empty())?)
+    match openat(parent.as_fd(), name, flags | OFlag::O_RDONLY, Mode::empty()) {
+        Ok(folder) => {
+            let open = Mode::S_IRWXU;
+            if fstat(&folder)?.st_mode & open.bits() != open.bits() {
+                fchmod(&folder, open)?;
+            }
+            Ok(folder)
+        }
+        Err(Errno::EACCES) => {
+            let handle = openat(parent.as_fd(), name, flags | OFlag::O_PATH, Mode::empty())?;
+            let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+            std::fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+            Ok(openat(handle.as_fd(), ".", flags | OFlag::O_RDONLY, Mode::empty())?)
+        }
+        Err(e) => Err(e.into()),
+    }
 }
 
 #[cfg(test)]

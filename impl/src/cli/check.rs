@@ -1,7 +1,7 @@
 //! `kusaw sandbox check`: whether this machine can run the sandbox. It goes through the real launch with
 //! `true`, so that it can never say anything else than a launch would.
 
-use std::path::PathBuf;
+use std::io::Write;
 
 use serde::Serialize;
 
@@ -38,37 +38,35 @@ pub fn check(verbose: bool, json: bool) -> i32 {
         fix: refusal.map(|r| r.fix().to_string()),
         not_protected: verbose.then(|| NOT_PROTECTED.lines().collect()),
     };
-    if json {
-        println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default());
-    } else {
-        print(&report);
-    }
+    let text = match json {
+        true => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
+        false => text(&report),
+    };
+    // A reader that has gone away has seen enough.
+    let _ = std::io::stdout().write_all(text.as_bytes());
     i32::from(refusal.is_some())
 }
 
-fn print(report: &Report) {
-    println!("backend    {}", report.backend);
-    println!("version    {}", report.version.as_deref().unwrap_or("unknown"));
-    println!("available  {}", if report.available { "yes" } else { "no" });
-    for (name, value) in [
+fn text(report: &Report) -> String {
+    let rows = [
+        ("backend", Some(report.backend)),
+        ("version", Some(report.version.as_deref().unwrap_or("unknown"))),
+        ("available", Some(if report.available { "yes" } else { "no" })),
         ("reason", report.reason.map(Reason::code)),
         ("detail", report.detail.as_deref()),
         ("fix", report.fix.as_deref()),
-    ] {
-        value.into_iter().for_each(|value| println!("{name:<10} {value}"));
-    }
-    if let Some(limits) = &report.not_protected {
-        println!("\nWhat it doesn't protect");
-        limits.iter().for_each(|limit| println!("- {limit}"));
-    }
+    ];
+    let rows = rows.iter().filter_map(|(name, value)| value.map(|v| format!("{name:<10} {v}\n")));
+    let limits = report.not_protected.iter().flatten().map(|limit| format!("- {limit}\n"));
+    let heading = report.not_protected.is_some().then(|| "\nWhat it doesn't protect\n".to_string());
+    rows.chain(heading).chain(limits).collect()
 }
 
 fn launch_true() -> Result<(), Refusal> {
     let setup = |e: std::io::Error| Refusal::new(Reason::SetupFailed, e);
     let temp = TempFolder::make().map_err(setup)?;
-    let own_home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| reach::usable_home(h));
     let reach = Reach {
-        home: own_home.unwrap_or_else(|| temp.temp.home()),
+        home: reach::home(),
         temp: temp.temp.clone(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         ..Reach::default()

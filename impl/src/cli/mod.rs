@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
+use crate::message;
 use crate::outcome::{Reason, Refusal};
 use crate::settings;
 
@@ -63,9 +64,8 @@ pub fn main() -> i32 {
 
 /// Prints a refusal and returns its exit code.
 fn report(refusal: &Refusal) -> i32 {
-    for line in refusal.to_string().lines().chain([format!("fix: {}", refusal.fix()).as_str()]) {
-        eprintln!("kusaw: {line}");
-    }
+    message::say(refusal);
+    message::say(format!("fix: {}", refusal.fix()));
     refusal.reason.exit_code()
 }
 

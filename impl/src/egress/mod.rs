@@ -1,6 +1,7 @@
 //! Outbound traffic of a sandboxed step: what is allowed (`host`, `entry`, `address`, `policy`, `head`:
 //! pure, no I/O) and the proxy that carries it out and writes down what it refused. The proxy must
 //! answer before the step exists; without it the step is not started.
+#![forbid(unsafe_code)]
 
 pub mod address;
 mod dial;
@@ -25,6 +26,7 @@ use std::time::Duration;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::sync::oneshot;
 
+use crate::message;
 use crate::outcome::{Reason, Refusal};
 use entry::Entry;
 use ledger::Ledger;
@@ -84,7 +86,7 @@ impl Egress {
             let _ = down.recv_timeout(PATIENCE);
         }
         if let Err(e) = self.attempt.ledger.close() {
-            eprintln!("kusaw: warning: egress.log or events.jsonl could not be written: {e}");
+            message::warn(format!("egress.log or events.jsonl could not be written: {e}"));
         }
     }
 }

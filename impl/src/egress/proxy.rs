@@ -30,7 +30,7 @@ use super::{forward, relay};
 const CONNECTIONS: usize = 512;
 
 /// For a whole request head, and between two of them.
-const HEAD_READ: Duration = Duration::from_secs(30);
+const HEAD_READ: Duration = Duration::from_secs(10);
 const HEAD_SIZE: usize = 64 << 10;
 const HEADERS: usize = 100;
 

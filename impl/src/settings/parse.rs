@@ -44,7 +44,8 @@ fn options() -> serde_yaml::Options {
 
 fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
     let at = error.location().filter(|l| *l != Location::UNKNOWN).map_or((0, 0), |l| (l.line(), l.column()));
-    let key = if key == "." { "" } else { key };
+    // The path library writes `.` for the whole and `?` for a key it has not seen.
+    let key = key.trim_end_matches('?').trim_end_matches('.');
     let about = |what: String| Complaint::new(file, text, at, key, what);
     match error.without_snippet() {
         Error::SerdeUnknownField { field, expected, .. } => {
@@ -57,12 +58,14 @@ fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
             let twice = twice.as_deref().unwrap_or("a key");
             about(format!("{twice} stands twice")).hint("keep one of the two")
         }
-        other => about(first_line(&other.to_string())),
+        other => about(first_line(&other.to_string())).hint("see docs/os-sandbox.md, Settings"),
     }
 }
 
+/// Without the place, which stands in front already.
 fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or("cannot be read").to_string()
+    let line = text.lines().next().unwrap_or("cannot be read");
+    line.split(" at line ").next().unwrap_or(line).to_string()
 }
 
 trait MapHint {
@@ -113,17 +116,19 @@ mod tests {
           did you mean network? known here: mode, network, allow_read, allow_write, egress
         ");
         insta::assert_snapshot!(told("steps:\n  a: {run: [x]}\n  a: {run: [y]}\n"), @r"
-        kusaw.yaml:3:3: steps.?: a stands twice
+        kusaw.yaml:3:3: steps: a stands twice
           3 |   a: {run: [y]}
           keep one of the two
         ");
         insta::assert_snapshot!(told("sandbox:\n  egress:\n    provider_hosts: yes\n"), @r"
-        kusaw.yaml:3:21: sandbox.egress.provider_hosts: invalid boolean (strict mode expects true/false) at line 3, column 21
+        kusaw.yaml:3:21: sandbox.egress.provider_hosts: invalid boolean (strict mode expects true/false)
           3 |     provider_hosts: yes
+          see docs/os-sandbox.md, Settings
         ");
         insta::assert_snapshot!(told("steps:\n  a:\n    run: x\n"), @r"
-        kusaw.yaml:3:10: steps.a.run: expected sequence start at line 3, column 10
+        kusaw.yaml:3:10: steps.a.run: expected sequence start
           3 |     run: x
+          see docs/os-sandbox.md, Settings
         ");
     }
 

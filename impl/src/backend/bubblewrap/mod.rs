@@ -32,7 +32,6 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// Runs one step in its sandbox and returns how it ended. Blocks the calling thread until bubblewrap is
 /// reaped: the kernel kills the sandbox when the thread that started it ends.
 pub fn launch(launch: Launch) -> Result<End, Refusal> {
-    let deadline = Instant::now() + start_timeout();
     let program = find()?;
     let stage = spawn::open_stage()?;
     let job = job(&launch)?;
@@ -41,6 +40,7 @@ pub fn launch(launch: Launch) -> Result<End, Refusal> {
     let name = if job.ports.is_empty() { c"__enter" } else { c"__egress-bridge" };
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let sandbox = spawn::spawn(&program, &arguments, name, &stage)?;
+    let deadline = Instant::now() + start_timeout();
     drop(stage);
     let (stdio, pumps) = launch.stdio.split();
     let mut conversation = Conversation::new(sandbox, signals, deadline);
@@ -48,6 +48,12 @@ pub fn launch(launch: Launch) -> Result<End, Refusal> {
     conversation.finish();
     pumps.drain();
     end
+}
+
+/// Whether both programs are there; nothing is started.
+pub fn installed() -> Result<(), Refusal> {
+    find()?;
+    spawn::open_stage().map(drop)
 }
 
 /// bwrap on PATH. Empty and relative entries of PATH are not searched.
@@ -79,10 +85,14 @@ fn job(launch: &Launch) -> Result<Job, Refusal> {
     let argv = launch.argv.iter().map(|a| text(a, "an argument")).collect::<Result<_, _>>()?;
     let pairs = launch.reach.env.iter();
     let env = pairs.map(|(n, v)| [n.as_bytes(), b"=", v.as_bytes()].concat()).map(CString::new);
-    Ok(Job {
+    let job = Job {
         argv,
         env: env.collect::<Result<_, _>>().map_err(|_| nul("a variable"))?,
         cwd: text(&launch.cwd.as_os_str().to_os_string(), "the working folder")?,
         ports: launch.reach.ports(),
-    })
+    };
+    match job.encode().len() {
+        0..=kusaw_enter::job::MAX => Ok(job),
+        _ => Err(Refusal::new(Reason::CannotExecute, "arguments and environment are larger than 8 MiB")),
+    }
 }

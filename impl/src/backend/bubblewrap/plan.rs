@@ -111,7 +111,8 @@ mod tests {
 
     fn shown(reach: &Reach, host: &Host) -> String {
         let words = arguments(reach, host).into_iter().map(|w| w.into_string().unwrap());
-        words.map(|w| if w.starts_with("--") { format!("\n{w}") } else { format!(" {w}") }).collect()
+        let lines: String = words.map(|w| format!("{}{w}", if w.starts_with("--") { "\n" } else { " " })).collect();
+        lines.trim_start().to_string()
     }
 
     #[test]

@@ -1,0 +1,159 @@
+//! The stage by itself, without a sandbox around it: what it does at each word, and at each missing one.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kusaw_enter::channel::{receive_word, send_job, send_word};
+use kusaw_enter::{Job, Word};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+use nix::unistd::pipe2;
+
+struct Stage {
+    child: Child,
+    ctl: UnixStream,
+    out: File,
+}
+
+impl Stage {
+    fn start(argv: &[&str], env: &[&str], ports: &[u16]) -> Stage {
+        let (ctl, inner) = UnixStream::pair().unwrap();
+        let exe = File::open("/dev/null").unwrap();
+        for fd in [inner.as_fd(), exe.as_fd()] {
+            fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
+        }
+        let numbers = [inner.as_raw_fd().to_string(), exe.as_raw_fd().to_string()];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kusaw-enter"));
+        let child = command.arg("__enter").args(numbers).env_clear().stderr(Stdio::null()).spawn().unwrap();
+        let (out, writer) = pipe2(OFlag::O_CLOEXEC).unwrap();
+        let c = |s: &&str| CString::new(*s).unwrap();
+        let job = Job {
+            argv: argv.iter().map(c).collect(),
+            env: env.iter().map(c).collect(),
+            cwd: c"/".into(),
+            ports: ports.into(),
+        };
+        let null = File::open("/dev/null").unwrap();
+        let stdio = [null.as_raw_fd(), writer.as_raw_fd(), writer.as_raw_fd()];
+        send_job(ctl.as_fd(), &job.encode(), &stdio, None).unwrap();
+        Stage { child, ctl, out: out.into() }
+    }
+
+    fn word(&self) -> Option<Word> {
+        self.word_with(&mut Vec::new())
+    }
+
+    fn word_with(&self, fds: &mut Vec<OwnedFd>) -> Option<Word> {
+        receive_word(self.ctl.as_fd(), fds, Some(Instant::now() + Duration::from_secs(5))).ok()
+    }
+
+    fn say(&self, word: Word) {
+        send_word(self.ctl.as_fd(), word, &[], None).unwrap();
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        drop(self.ctl);
+        let code = self.child.wait().unwrap().code();
+        let mut out = String::new();
+        self.out.read_to_string(&mut out).unwrap();
+        (code, out)
+    }
+}
+
+fn status(code: i32) -> Option<Word> {
+    Some(Word::Status(code << 8))
+}
+
+#[test]
+fn the_step_gets_exactly_its_argv_and_environment_and_its_code_comes_back() {
+    let stage =
+        Stage::start(&["sh", "-c", "echo \"$0 $1\"; env; exit 7", "a", "b c"], &["PATH=/usr/bin:/bin", "X=1"], &[]);
+    assert_eq!(stage.word(), Some(Word::Ready(0)));
+    stage.say(Word::Go);
+    assert_eq!((stage.word(), stage.word()), (Some(Word::Exec(0)), status(7)));
+    let (code, out) = stage.end();
+    assert_eq!(code, Some(7));
+    assert!(out.starts_with("a b c\n") && out.contains("X=1\n") && !out.contains("HOME="), "{out}");
+}
+
+#[test]
+fn nothing_is_executed_without_go() {
+    for other in [None, Some(Word::Signal(15)), Some(Word::Ready(0))] {
+        let stage = Stage::start(&["echo", "executed"], &["PATH=/usr/bin:/bin"], &[]);
+        assert_eq!(stage.word(), Some(Word::Ready(0)));
+        other.into_iter().for_each(|word| stage.say(word));
+        assert_eq!(stage.end(), (Some(137), String::new()));
+    }
+}
+
+#[test]
+fn an_orphaned_stage_ends_while_its_step_runs() {
+    let stage = Stage::start(&["sleep", "2"], &["PATH=/usr/bin:/bin"], &[]);
+    assert_eq!(stage.word(), Some(Word::Ready(0)));
+    stage.say(Word::Go);
+    assert_eq!(stage.word(), Some(Word::Exec(0)));
+    let start = Instant::now();
+    let (mut child, ctl) = (stage.child, stage.ctl);
+    drop(ctl);
+    assert_eq!(child.wait().unwrap().code(), Some(137));
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn what_cannot_be_executed_is_told_with_errno() {
+    for (program, errno) in
+        [("nothere", libc::ENOENT), ("/nothere", libc::ENOENT), ("/etc/passwd", libc::EACCES), ("/", libc::EACCES)]
+    {
+        let stage = Stage::start(&[program], &["PATH=/usr/bin:/bin"], &[]);
+        assert_eq!(stage.word(), Some(Word::Ready(0)));
+        stage.say(Word::Go);
+        assert_eq!(stage.word(), Some(Word::Exec(errno)), "{program}");
+        stage.end();
+    }
+}
+
+#[test]
+fn signals_are_default_again_and_reach_the_steps_group() {
+    let stage = Stage::start(
+        &["sh", "-c", "grep Sig /proc/self/status; trap 'exit 5' TERM; sleep 9 & wait"],
+        &["PATH=/usr/bin:/bin"],
+        &[],
+    );
+    assert_eq!(stage.word(), Some(Word::Ready(0)));
+    stage.say(Word::Go);
+    assert_eq!(stage.word(), Some(Word::Exec(0)));
+    std::thread::sleep(Duration::from_millis(300));
+    stage.say(Word::Signal(libc::SIGTERM));
+    assert_eq!(stage.word(), status(5));
+    let (_, out) = stage.end();
+    for line in ["SigIgn:\t0000000000000000", "SigBlk:\t0000000000000000"] {
+        assert!(out.contains(line), "{out}");
+    }
+}
+
+#[test]
+fn ports_listen_before_the_step_exists_and_come_out_as_descriptors() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let stage = Stage::start(&["true"], &["PATH=/usr/bin:/bin"], &[free]);
+    let mut fds = Vec::new();
+    assert_eq!(stage.word_with(&mut fds), Some(Word::Ready(1)));
+    let listener = std::net::TcpListener::from(fds.remove(0));
+    assert_eq!(listener.local_addr().unwrap().port(), free);
+    std::net::TcpStream::connect(("127.0.0.1", free)).unwrap();
+    let second = Stage::start(&["true"], &[], &[free]);
+    assert_eq!(second.word(), Some(Word::Failed(libc::EADDRINUSE)));
+    stage.end();
+    second.end();
+}
+
+#[test]
+fn a_message_that_is_no_job_is_refused() {
+    let without_program = Stage::start(&[""], &[], &[]);
+    assert_eq!(without_program.word(), Some(Word::Failed(libc::EBADMSG)));
+    assert_eq!(without_program.end().0, Some(1));
+}
