@@ -123,6 +123,14 @@ Feature: Required means required
         | bwrap-failed      | something nobody has seen before                                                                           |
 
     @extra
+    Scenario: nothing is executed when bubblewrap runs the command without a sandbox
+      Given bubblewrap does "while [ x$1 != x-- ]; do shift; done; shift; exec "$@""
+      When the step is run
+      Then the attempt is refused with the reason "bwrap-failed"
+      And no mark is found
+      And planted, without the fault the mark is found
+
+    @extra
     Scenario Outline: the reason is <reason> when <fault>
       Given <fault>
       When the step is run

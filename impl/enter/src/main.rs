@@ -32,6 +32,11 @@ fn main() {
         exit(2);
     };
     let Some(ctl) = init::adopt(ctl, exe) else { exit(2) };
+    let pid = std::process::id() as i32;
+    if pid != 1 {
+        let _ = send_word(ctl.as_fd(), Word::NotConfined(pid), &[], None);
+        exit(1);
+    }
     exit(stage(ctl))
 }
 
@@ -43,7 +48,10 @@ fn stage(ctl: OwnedFd) -> i32 {
     // Listening comes before the fork, so the step's first connection can never be too early.
     let listeners: Vec<TcpListener> = match job.ports.iter().map(|p| TcpListener::bind(("127.0.0.1", *p))).collect() {
         Ok(all) => all,
-        Err(e) => return failed(ctl.as_fd(), errno(&e)),
+        Err(e) => {
+            let _ = send_word(ctl.as_fd(), Word::NoListener(errno(&e)), &[], None);
+            return 1;
+        }
     };
     let fds: Vec<_> = listeners.iter().map(AsRawFd::as_raw_fd).collect();
     if send_word(ctl.as_fd(), Word::Ready(fds.len() as i32), &fds, None).is_err() {

@@ -11,6 +11,10 @@ pub enum Word {
     Ready(i32),
     /// Stage: could not get ready (errno).
     Failed(i32),
+    /// Stage: could not listen on a port the job named (errno).
+    NoListener(i32),
+    /// Stage: is not pid 1 of a PID namespace (its pid): whatever started it made no sandbox.
+    NotConfined(i32),
     /// Launcher: start the step.
     Go,
     /// Stage: result of execve: 0, or errno.
@@ -29,6 +33,8 @@ impl Word {
         let (letter, n) = match self {
             Word::Ready(n) => (b'R', n),
             Word::Failed(n) => (b'F', n),
+            Word::NoListener(n) => (b'L', n),
+            Word::NotConfined(n) => (b'N', n),
             Word::Go => (b'G', 0),
             Word::Exec(n) => (b'X', n),
             Word::Setup(n) => (b'C', n),
@@ -46,6 +52,8 @@ impl Word {
         Some(match letter {
             b'R' => Word::Ready(n),
             b'F' => Word::Failed(n),
+            b'L' => Word::NoListener(n),
+            b'N' => Word::NotConfined(n),
             b'G' => Word::Go,
             b'X' => Word::Exec(n),
             b'C' => Word::Setup(n),
@@ -63,9 +71,9 @@ mod tests {
     #[test]
     fn each_word_comes_back() {
         for n in [0, 1, -1, 0x8b, i32::MAX, i32::MIN] {
-            for word in
-                [Word::Ready(n), Word::Failed(n), Word::Exec(n), Word::Setup(n), Word::Signal(n), Word::Status(n)]
-            {
+            let answers = [Word::Ready(n), Word::Failed(n), Word::NoListener(n), Word::NotConfined(n)];
+            let later = [Word::Exec(n), Word::Setup(n), Word::Signal(n), Word::Status(n)];
+            for word in answers.into_iter().chain(later) {
                 assert_eq!(Word::decode(word.encode()), Some(word));
             }
         }

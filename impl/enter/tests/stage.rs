@@ -1,4 +1,5 @@
-//! The stage by itself, without a sandbox around it: what it does at each word, and at each missing one.
+//! The stage by itself, as pid 1 of a PID namespace without a sandbox around it: what it does at each word, and at each
+//! missing one.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::ffi::CString;
@@ -14,6 +15,8 @@ use kusaw_enter::{Job, Word};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::unistd::pipe2;
 
+const STAGE: &str = env!("CARGO_BIN_EXE_kusaw-enter");
+
 struct Stage {
     child: Child,
     ctl: UnixStream,
@@ -28,7 +31,8 @@ impl Stage {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
         }
         let numbers = [inner.as_raw_fd().to_string(), exe.as_raw_fd().to_string()];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kusaw-enter"));
+        let mut command = Command::new("/usr/bin/unshare");
+        command.args(["--user", "--map-current-user", "--pid", "--fork", "--kill-child", STAGE]);
         let child = command.arg("__enter").args(numbers).env_clear().stderr(Stdio::null()).spawn().unwrap();
         let (out, writer) = pipe2(OFlag::O_CLOEXEC).unwrap();
         let c = |s: &&str| CString::new(*s).unwrap();
@@ -93,7 +97,7 @@ fn nothing_is_executed_without_go() {
 
 #[test]
 fn an_orphaned_stage_ends_while_its_step_runs() {
-    let stage = Stage::start(&["sleep", "2"], &["PATH=/usr/bin:/bin"], &[]);
+    let stage = Stage::start(&["sleep", "60"], &["PATH=/usr/bin:/bin"], &[]);
     assert_eq!(stage.word(), Some(Word::Ready(0)));
     stage.say(Word::Go);
     assert_eq!(stage.word(), Some(Word::Exec(0)));
@@ -101,7 +105,7 @@ fn an_orphaned_stage_ends_while_its_step_runs() {
     let (mut child, ctl) = (stage.child, stage.ctl);
     drop(ctl);
     assert_eq!(child.wait().unwrap().code(), Some(137));
-    assert!(start.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn ports_listen_before_the_step_exists_and_come_out_as_descriptors() {
     assert_eq!(listener.local_addr().unwrap().port(), free);
     std::net::TcpStream::connect(("127.0.0.1", free)).unwrap();
     let second = Stage::start(&["true"], &[], &[free]);
-    assert_eq!(second.word(), Some(Word::Failed(libc::EADDRINUSE)));
+    assert_eq!(second.word(), Some(Word::NoListener(libc::EADDRINUSE)));
     stage.end();
     second.end();
 }
@@ -156,4 +160,18 @@ fn a_message_that_is_no_job_is_refused() {
     let without_program = Stage::start(&[""], &[], &[]);
     assert_eq!(without_program.word(), Some(Word::Failed(libc::EBADMSG)));
     assert_eq!(without_program.end().0, Some(1));
+}
+
+#[test]
+fn outside_of_a_pid_namespace_it_refuses() {
+    let (ctl, inner) = UnixStream::pair().unwrap();
+    let exe = File::open("/dev/null").unwrap();
+    for fd in [inner.as_fd(), exe.as_fd()] {
+        fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
+    }
+    let numbers = [inner.as_raw_fd().to_string(), exe.as_raw_fd().to_string()];
+    let mut child = Command::new(STAGE).arg("__enter").args(numbers).spawn().unwrap();
+    let word = receive_word(ctl.as_fd(), &mut Vec::new(), Some(Instant::now() + Duration::from_secs(5))).unwrap();
+    assert_eq!(word, Word::NotConfined(child.id() as i32));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }

@@ -1,11 +1,16 @@
 //! The factory's own git, outside the sandbox: it makes one linked worktree a repo. It must run no hook,
 //! no monitor and no program of the repository's choice, ask nothing, and never wait without an end.
 
-use std::io::{Read, Seek};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::pidfd;
 use crate::outcome::{Reason, Refusal};
 
 /// Longest time for one git command.
@@ -42,6 +47,7 @@ pub fn add(repo: &Path, at: &Path, id: &str) -> Result<(), Refusal> {
     git.args(HARDENED.iter().flat_map(|setting| ["-c", setting]));
     git.arg("-C").arg(repo).args(["worktree", "add", "-q", "-b", &branch]).arg(at).arg("HEAD");
     let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", repo.display()));
+    let _lock = lock(repo).map_err(|e| failed(format!("lock: {e}")))?;
     let (status, said) = finish(&mut git).map_err(|e| failed(format!("git: {e}")))?;
     match status {
         Some(status) if status.success() => Ok(()),
@@ -58,28 +64,36 @@ pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
+/// One `worktree add` at a time in a repository: git reads the others' half-made entries and fails on them. The lock is
+/// one of flock(2) on the repository's folder, held until the descriptor is closed.
+fn lock(repo: &Path) -> io::Result<File> {
+    let folder = File::open(repo)?;
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        match folder.try_lock() {
+            Ok(()) => return Ok(folder),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(TryLockError::Error(e)) => return Err(e),
+        }
+    }
+}
+
 /// Status and stderr; `None` when it had to be killed.
-fn finish(git: &mut Command) -> std::io::Result<(Option<ExitStatus>, String)> {
+fn finish(git: &mut Command) -> io::Result<(Option<ExitStatus>, String)> {
     let mut said = tempfile::tempfile()?;
     let mut child = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone()?).spawn()?;
-    let deadline = Instant::now() + TIMEOUT;
-    let mut pause = Duration::from_millis(1);
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if Instant::now() > deadline {
-            child.kill()?;
-            child.wait()?;
-            break None;
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
-    };
+    let ended = pidfd::open(child.id() as i32)?;
+    let timeout = PollTimeout::try_from(TIMEOUT).unwrap_or(PollTimeout::MAX);
+    let in_time = poll(&mut [PollFd::new(ended.as_fd(), PollFlags::POLLIN)], timeout).is_ok_and(|n| n > 0);
+    if !in_time {
+        child.kill()?;
+    }
+    let status = child.wait()?;
     let mut text = Vec::new();
     said.rewind()?;
     said.take(64 << 10).read_to_end(&mut text)?;
-    Ok((status, String::from_utf8_lossy(&text).into_owned()))
+    Ok((in_time.then_some(status), String::from_utf8_lossy(&text).into_owned()))
 }
 
 #[cfg(test)]

@@ -75,10 +75,18 @@ impl Conversation {
         let word = sent.and_then(|()| receive_word(ctl, &mut listeners, Some(self.deadline)));
         match word {
             Ok(Word::Ready(n)) if n as usize == job.ports.len() && listeners.len() == job.ports.len() => Ok(listeners),
-            Ok(Word::Failed(errno)) => Err(Refusal::new(
-                Reason::SetupFailed,
-                format!("the stage could not get ready: {}", Errno::from_raw(errno)),
-            )),
+            Ok(Word::Failed(errno)) => {
+                let what = format!("the stage could not get ready: {}", Errno::from_raw(errno));
+                Err(Refusal::new(Reason::SetupFailed, what))
+            }
+            Ok(Word::NoListener(errno)) => {
+                let what = format!("no listener inside the sandbox: {}", Errno::from_raw(errno));
+                Err(Refusal::new(Reason::ProxyFailed, what))
+            }
+            Ok(Word::NotConfined(pid)) => {
+                let what = format!("bwrap started its command without a PID namespace (as pid {pid})");
+                Err(Refusal::new(Reason::BwrapFailed, what))
+            }
             Ok(word) => Err(Refusal::new(Reason::SetupFailed, format!("the stage said {word:?}"))),
             Err(e) => Err(self.no_word(&e)),
         }
