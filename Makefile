@@ -23,7 +23,8 @@ e2e-egress: setup ## the egress chapters alone
 	$(CONFORMANCE) run --id NET --id EGR --id INJ $(ARGS)
 
 bench: setup ## what a launch costs, as ratios in one run
-	cargo bench --package kusaw
+	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=
+	KUSAW=$(CURDIR)/target/bench/bin/kusaw cargo bench --quiet --package kusaw --bench launch
 
 setup:
 	@ci/setup

@@ -206,7 +206,7 @@ fn inside(
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.unwrap_or(4 * cores).max(1);
-    let progress = Progress { verbose: args.verbose, total: selected };
+    let progress = Progress { verbose: args.verbose, total: selected, keep: args.keep };
     let began = Instant::now();
     let mut recorder = engine::run(features, &manifest, recorder, jobs, progress)?;
     let took = began.elapsed();

@@ -15,6 +15,7 @@ use gherkin::Feature;
 
 use crate::driver::Manifest;
 use crate::features::Case;
+use crate::lab::home;
 use crate::record::{LaunchLine, Recorder, ScenarioLine};
 use crate::scene::Scene;
 use crate::verdict::{Course, Facts, judge};
@@ -26,6 +27,8 @@ pub struct Progress {
     pub verbose: bool,
     /// Number of scenarios.
     pub total: usize,
+    /// Whether what the scenarios leave stays there to be looked at.
+    pub keep: bool,
 }
 
 /// Runs the features, `jobs` scenarios at a time; the recorder comes back with a line for each.
@@ -58,6 +61,9 @@ pub fn run(
         .after(move |feature, rule, scenario, finished, scene| {
             let case = Case::of(feature, rule, scenario);
             let mut line = line(&case, &manifest, finished, scene.as_deref());
+            if let (false, Some(scene)) = (progress.keep, &scene) {
+                home::clear(&scene.case);
+            }
             line.ms = hook_began.borrow().get(&case.name()).map_or(0, |t| t.elapsed().as_millis());
             let mut recorder = shared.borrow_mut();
             progress.show(&line, recorder.lines.len() + 1);

@@ -91,11 +91,12 @@ impl Launcher<'_> {
         let attempt = format!("{case}-a{attempt}");
         let factory = PathBuf::from(HOME).join("factories").join(case);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
+        home::provide_repositories(case).map_err(|e| format!("the repositories of {case}: {e}"))?;
         let worktree = match self.manifest.kind {
-            Kind::Sandbox => self.worktree(&factory, &attempt).await?,
+            Kind::Sandbox => self.worktree(case, &factory, &attempt).await?,
             Kind::Factory => String::new(),
         };
-        let settings = plan.settings(|name| format!("{}/{name}", home::REPOSITORIES));
+        let settings = plan.settings(|name| home::repository_of(case, name).display().to_string());
         let context = self.context(plan, &settings, &factory, &attempt, &worktree);
         let templates = std::rc::Rc::new(Templates::new(context));
         self.write_files(plan, &settings, &templates)?;
@@ -230,9 +231,10 @@ impl Launcher<'_> {
     }
 
     /// A worktree of the repository for a sandbox, which makes none itself.
-    async fn worktree(&self, factory: &Path, attempt: &str) -> Result<String, String> {
+    async fn worktree(&self, case: &str, factory: &Path, attempt: &str) -> Result<String, String> {
         let path = factory.join(attempt).display().to_string();
-        let argv = ["git", "-C", &format!("{}/demo", home::REPOSITORIES), "worktree", "add", "-q", "--detach", &path];
+        let repository = home::repository_of(case, "demo").display().to_string();
+        let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
         let made = self.bare(&argv.map(str::to_owned), attempt).await?;
         if made.exit == Some(0) { Ok(path) } else { Err(format!("git worktree add: {}", made.output())) }
     }

@@ -104,9 +104,53 @@ fn repository(path: &Path) -> io::Result<()> {
     fs::write(path.join("README"), "A repository of the lab.\n")?;
     symlink(format!("{HOME}/.netrc"), path.join("link-to-netrc"))?;
     symlink(format!("{HOME}/.ssh"), path.join("link-to-ssh"))?;
-    git(path, &["init", "-q", "-b", "main", "."])?;
+    git(path, &["init", "-q", "-b", "main", "--template=", "."])?;
     git(path, &["add", "-A"])?;
     git(path, &["commit", "-q", "-m", "Begin"])
+}
+
+/// The repository `name` of one case: a copy of the lab's, because git looks at all worktrees of a repository whenever it
+/// adds one, and hundreds of cases add theirs. What never changes is shared by hard links.
+pub fn repository_of(case: &str, name: &str) -> PathBuf {
+    Path::new(REPOSITORIES).join(case).join(name)
+}
+
+/// Makes the repositories of one case, if they are not there yet.
+pub fn provide_repositories(case: &str) -> io::Result<()> {
+    for name in REPOSITORY_NAMES {
+        let copy = repository_of(case, name);
+        if !copy.exists() {
+            copy_repository(&Path::new(REPOSITORIES).join(name), &copy)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what a case has left.
+pub fn clear(case: &str) {
+    for folder in [Path::new(REPOSITORIES).join(case), Path::new(HOME).join("factories").join(case)] {
+        // A folder that cannot be removed goes with the lab.
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy_repository(&source, &target)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(&source)?, target)?;
+        } else if entry.metadata()?.len() > 4096 {
+            fs::hard_link(&source, target)?; // objects and the probe: git and the cases never write in place
+        } else {
+            fs::copy(&source, target)?;
+        }
+    }
+    Ok(())
 }
 
 fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {

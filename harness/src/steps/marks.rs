@@ -123,7 +123,7 @@ fn marks(launch: &Launch, case: &str) -> Vec<PathBuf> {
         Path::new(&worktree).join("mark"),
         outside(case),
         launch.factory.join("mark"),
-        Path::new(home::REPOSITORIES).join("demo/mark"),
+        home::repository_of(case, "demo").join("mark"),
     ];
     places.into_iter().filter(|p| p.is_absolute() && p.exists()).collect()
 }
