@@ -48,6 +48,27 @@ fn generated_pages_are_current() {
     }
 }
 
+/// The README shows a real run: its counts are those of the features.
+#[test]
+fn the_readme_counts_what_is_there() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let (features, catalogue) = (features::read(&root()).unwrap(), Catalogue::read(&root()).unwrap());
+    let mut all = 0;
+    for rule in features.iter().flat_map(|f| &f.rules) {
+        let id = rule.tags.iter().find(|t| catalogue.get(t).is_some()).unwrap();
+        let extras = rule.scenarios.iter().filter(|s| s.tags.iter().any(|t| t == "extra")).count();
+        let musts = rule.scenarios.len() - extras;
+        let counts = if extras > 0 { format!("{musts}/{musts}+{extras}/{extras}") } else { format!("{musts}/{musts}") };
+        let row = format!("    {id:<7} {:<16} {counts:>9}  ", "holds");
+        assert!(readme.contains(&row), "README.md has no row \"{row}\"");
+        all += rule.scenarios.len();
+    }
+    let count = catalogue.iter().count();
+    for words in [format!(" {all} scenarios in "), format!("has {count} guarantees")] {
+        assert!(readme.contains(&words), "README.md does not say \"{words}\"");
+    }
+}
+
 #[test]
 fn the_harness_links_to_no_implementation() {
     let manifest = std::fs::read_to_string(root().join("harness/Cargo.toml")).unwrap();
