@@ -1,4 +1,4 @@
-@needs:factory
+@needs:events
 Feature: The events of blocked hosts
   Whoever watches a factory sees a blocked host as an event, at most 50 of an attempt, and at its end a summary.
 
@@ -28,12 +28,14 @@ Feature: The events of blocked hosts
       And there is no egress.blocked event
       And there is one egress.summary event
       And planted, an event too many is noticed
+      And planted, a summary too many is noticed
 
     Scenario Outline: <asked> blocked hosts are <events> events and a summary
       When the step asks for <asked> different hosts
       Then there are <events> egress.blocked events, each naming another of these hosts
       And there is one egress.summary event
       And planted, an event too many is noticed
+      And planted, a summary too many is noticed
 
       Examples:
         | asked | events |
@@ -56,11 +58,12 @@ Feature: The events of blocked hosts
         | a step killed by SIGKILL | kill -9 $$ | 137  |
 
     Scenario: each attempt has events of its own
-      When two attempts at the same time ask for "left.example:443" and "right.example:443"
+      When two attempts of one factory at the same time ask for "left.example:443" and "right.example:443"
       Then an egress.blocked event of the first attempt names "left.example" and no other host
       And an egress.blocked event names "right.example" and no other host
       And there is one egress.summary event
       And planted, an event too many is noticed
+      And planted, a summary too many is noticed
 
     @extra
     Scenario: a host asked for three times is one event
@@ -68,3 +71,4 @@ Feature: The events of blocked hosts
       Then there are 1 egress.blocked events, each naming another of these hosts
       And there is one egress.summary event
       And planted, an event too many is noticed
+      And planted, a summary too many is noticed

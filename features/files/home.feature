@@ -55,8 +55,8 @@ Feature: The user's home
         | its own root in /proc     | /proc/self/root/home/dev/.netrc             |
         | its thread's root         | /proc/thread-self/root/home/dev/.netrc      |
         | dots                      | /home/../home/./dev//.netrc                 |
-        | climbing from the cwd     | ../../../../../../../../home/dev/.netrc     |
-        | climbing from /proc       | /proc/self/cwd/../../../../../../home/dev/.netrc |
+        | climbing from the cwd | ../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
+        | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
         | climbing from /usr        | /usr/bin/../../home/dev/.netrc              |
 
     @case:R01
@@ -68,12 +68,12 @@ Feature: The user's home
 
     @case:R01
     Scenario: cannot read the home through a link that the step makes
-      When the step runs the probe "symlink ~/.netrc made-{case} + read made-{case}"
+      When the step runs the probe "symlink ~/.netrc made-{nonce} + read made-{nonce}"
       Then no secret arrives
       And bare, the same probe gets the secret
 
     Scenario: cannot read the home through a hard link that the step makes
-      When the step runs the probe "link ~/.netrc hard-{case} + read hard-{case}"
+      When the step runs the probe "link ~/.netrc hard-{nonce} + read hard-{nonce}"
       Then no secret arrives
       And bare, the same probe gets the secret
 

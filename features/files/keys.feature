@@ -52,9 +52,9 @@ Feature: Keys
       Examples:
         | road                     | path                                          |
         | its own root in /proc    | /proc/self/root/home/dev/.ssh/id_ed25519      |
-        | dots                     | /home/dev/src/../.ssh/./id_ed25519            |
-        | climbing from the cwd    | ../../../../../../../home/dev/.ssh/id_ed25519 |
-        | climbing from /proc      | /proc/self/cwd/../../../../../home/dev/.ssh/id_ed25519 |
+        | dots                     | /home/../home/dev/./.ssh//id_ed25519            |
+        | climbing from the cwd | ../../../../../../../../../../../../../../../../../../../../home/dev/.ssh/id_ed25519 |
+        | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.ssh/id_ed25519 |
 
     @case:R01
     Scenario Outline: cannot <what> through a link that the repository holds
@@ -74,9 +74,9 @@ Feature: Keys
 
       Examples:
         | kind                      | probe                                                          |
-        | symbolic link             | symlink ~/.ssh/id_ed25519 key-{case} + read key-{case}         |
-        | symbolic link to a folder | symlink ~/.gnupg keys-{case} + read keys-{case}/trustdb.gpg    |
-        | hard link                 | link ~/.ssh/id_ed25519 hard-key-{case} + read hard-key-{case}  |
+        | symbolic link             | symlink ~/.ssh/id_ed25519 key-{nonce} + read key-{nonce}         |
+        | symbolic link to a folder | symlink ~/.gnupg keys-{nonce} + read keys-{nonce}/trustdb.gpg    |
+        | hard link                 | link ~/.ssh/id_ed25519 hard-key-{nonce} + read hard-key-{nonce}  |
 
     Scenario: cat of the shell cannot read a key either
       When the step runs the shell command "cat ~/.ssh/id_ed25519 ~/.gnupg/trustdb.gpg; exit 37"

@@ -49,6 +49,7 @@ Feature: The sandbox is off unless it is asked for
       When the step is run
       Then the agent's argv has no sandbox switch
       And no sandbox program is started
+      And planted, a sandbox switch in the agent's argv is noticed
       And planted, with sandbox required a sandbox program is seen to start
 
     @extra
@@ -58,4 +59,5 @@ Feature: The sandbox is off unless it is asked for
       When the step runs the probe "env"
       Then its environment is the caller's
       And no sandbox program is started
+      And planted, a variable too many is noticed
       And planted, with sandbox required a sandbox program is seen to start

@@ -64,9 +64,9 @@ Feature: Defaults
         """
         mode: required
         """
-      When the step runs the probe "write /srv/data/written-{case} x"
-      Then "/srv/data/written-{case}" is not there afterwards
-      And bare, the same probe writes "/srv/data/written-{case}"
+      When the step runs the probe "write /srv/data/written-{nonce} x"
+      Then "/srv/data/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "/srv/data/written-{nonce}"
 
     Scenario Outline: no host is allowed when <what>
       Given the sandbox settings

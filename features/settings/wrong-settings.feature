@@ -74,7 +74,7 @@ Feature: Wrong settings
         | 10 MB long                          |
         | cut off in the middle               |
         | 100000 nested brackets              |
-        | 5000 nested blocks                  |
+        | 700 nested blocks                   |
         | an alias bomb                       |
         | two documents                       |
         | right but for a step that is there twice |
@@ -89,7 +89,7 @@ Feature: Wrong settings
       And planted, with right settings the mark is found
 
     @needs:yaml
-    Scenario Outline: sandbox: <value> for a step is refused
+    Scenario Outline: <what> as the sandbox of a step is refused
       Given the step's sandbox is written as "<value>"
       When the step is run
       Then the attempt is refused
@@ -97,27 +97,27 @@ Feature: Wrong settings
       And planted, with right settings the mark is found
 
       Examples:
-        | value        |
-        | true         |
-        | false        |
-        | Off          |
-        | ''           |
-        | null         |
-        | 0            |
-        | [off]        |
-        | {mode: OFF}  |
+        | what                   | value       |
+        | true                   | true        |
+        | false                  | false       |
+        | a word of other case   | Off         |
+        | an empty word          | ''          |
+        | null                   | null        |
+        | a number               | 0           |
+        | a list                 | [off]       |
+        | a mode of other case   | {mode: OFF} |
 
     @needs:yaml
     # YAML 1.1 reads the word off as false (D13)
-    Scenario Outline: sandbox: <value> for a step is the word
+    Scenario Outline: the value of a step's sandbox is read as a word: <how>
       Given the step's sandbox is written as "<value>"
       When the step is run
       Then it ran <effective>, by its mark
       And planted, with right settings the mark is found
 
       Examples:
-        | value      | effective |
-        | off        | free      |
-        | required   | confined  |
-        | "off"      | free      |
-        | 'required' | confined  |
+        | how                     | value      | effective |
+        | plain off               | off        | free      |
+        | plain required          | required   | confined  |
+        | off in double quotes    | "off"      | free      |
+        | required in quotes      | 'required' | confined  |

@@ -62,7 +62,7 @@ pub fn run(
             let case = Case::of(feature, rule, scenario);
             let mut line = line(&case, &manifest, finished, scene.as_deref());
             if let (false, Some(scene)) = (progress.keep, &scene) {
-                home::clear(&scene.case);
+                home::clear(&scene.nonce);
             }
             line.ms = hook_began.borrow().get(&case.name()).map_or(0, |t| t.elapsed().as_millis());
             let mut recorder = shared.borrow_mut();
@@ -79,8 +79,9 @@ pub fn run(
 
 fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Option<&Scene>) -> ScenarioLine {
     let course = match (finished, scene) {
+        (_, Some(scene)) if matches!(scene.course, Course::NotAsked(..)) => scene.course.clone(),
         (ScenarioFinished::StepSkipped, _) => Course::Broken("a step has no definition".to_owned()),
-        (ScenarioFinished::StepFailed(_, _, error), _) => Course::Broken(error.to_string()),
+        (ScenarioFinished::StepFailed(_, _, error), _) => Course::Broken(plain(&error.to_string())),
         (ScenarioFinished::BeforeHookFailed(_), _) | (_, None) => {
             Course::Broken("the scenario did not start".to_owned())
         }
@@ -89,7 +90,9 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
     let unfinished = scene.and_then(Scene::unfinished).filter(|_| needs_probe(scene));
     let (verdict, why) = judge(&Facts {
         claimed: manifest.claims(&case.id, case.is_extra()),
-        expected_to_fail: manifest.expectation(&case.id, &case.case, std::env::consts::OS).is_some(),
+        expected: manifest
+            .expectation(&case.id, &case.case, std::env::consts::OS)
+            .map(|e| (e.outcome.verdict(), e.why.as_str())),
         course,
         unfinished: unfinished.as_deref(),
         findings: scene.map(|s| s.findings.as_slice()).unwrap_or_default(),
@@ -102,6 +105,11 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
         line.launches = scene.launches.iter().map(LaunchLine::of).collect();
     }
     line
+}
+
+/// What a step said, without cucumber's words around it.
+fn plain(error: &str) -> String {
+    error.trim_start_matches("Step panicked. Captured output: ").to_owned()
 }
 
 /// Whether the scenario asks that its launch came to an end of its own: not so where a refusal is what is asked for.

@@ -144,10 +144,16 @@ fn not_asked(
     if !guarantee.platforms.contains(letter) || case.tags.iter().any(|t| is_platform(t) && t != here) {
         return Some((Verdict::NotApplicable, format!("not a guarantee on {here}")));
     }
+    if !manifest.platforms.iter().any(|p| p == here) {
+        return Some((Verdict::NotApplicable, format!("{} is not for {here}", manifest.name)));
+    }
     for need in case.needs() {
         let there = match need {
             "factory" => manifest.kind == Kind::Factory,
             "yaml" => manifest.settings_file.is_some(),
+            "egress-log" => manifest.observe.egress_log.is_some(),
+            "events" => manifest.observe.events.is_some(),
+            "backend" => manifest.backend.is_some(),
             _ => false,
         };
         if !there {
@@ -187,7 +193,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.chars() {
-        if c.is_alphanumeric() || "~.+*_{}[]'\"".contains(c) {
+        if c.is_alphanumeric() || "~.+*_{}[]".contains(c) {
             slug.extend(c.to_lowercase());
         } else if !slug.is_empty() && !slug.ends_with('-') {
             slug.push('-');

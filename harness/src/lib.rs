@@ -5,7 +5,7 @@
 //!                                                                 │
 //!      features ─ engine (cucumber) ─ steps ─ plan ─ launch ──────┤ runs the driver, the probe, or both bare
 //!                                      │                          │
-//!                                   verdict ◀─ observe, probe ────┘ what the host and the outside show
+//!                                   verdict ◀─ observe, probe ────┘ what the host and the world show
 //!                                      └▶ record ─▶ summary, report
 //! ```
 //! The harness is a black box's judge: it never links to an implementation and never branches on a driver's name.

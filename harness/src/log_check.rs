@@ -6,6 +6,9 @@ use crate::observe::Entries;
 /// The type of the event that names a blocked host.
 pub const BLOCKED: &str = "egress.blocked";
 
+/// The type of the event that ends an attempt.
+pub const SUMMARY: &str = "egress.summary";
+
 /// What a log, or the events, must be.
 #[derive(Clone, Debug)]
 pub enum LogCheck {
@@ -19,12 +22,14 @@ pub enum LogCheck {
     Events(usize, Vec<String>),
     /// There is no egress.blocked event.
     NoEvent,
+    /// There is one egress.summary event.
+    Summary,
 }
 
 impl LogCheck {
     /// Whether it is about the events, not about the egress.log.
     pub fn of_events(&self) -> bool {
-        matches!(self, Self::Event(_) | Self::Events(..) | Self::NoEvent)
+        matches!(self, Self::Event(_) | Self::Events(..) | Self::NoEvent | Self::Summary)
     }
 
     /// Whether the entries are as they must be, and what they are.
@@ -39,6 +44,10 @@ impl LogCheck {
             Self::Event(host) => !hosts.is_empty() && hosts.iter().all(|h| h == host),
             Self::Events(count, of) => among(*count, of),
             Self::NoEvent => hosts.is_empty(),
+            Self::Summary => {
+                let count = entries.count(SUMMARY);
+                return (count == 1, format!("{count} egress.summary events"));
+            }
         };
         let what = if self.of_events() { "events" } else { "egress.log" };
         let shown = if hosts.len() > 5 { format!("{} hosts", hosts.len()) } else { hosts.join(", ") };
@@ -99,8 +108,17 @@ mod tests {
     }
 
     #[test]
+    fn there_is_one_summary() {
+        let mut two = events(&[]);
+        two.lines.extend(events(&[]).lines);
+        assert!(!LogCheck::Summary.judge(&two).0);
+        assert!(!LogCheck::Summary.judge(&log(&["a"])).0);
+    }
+
+    #[test]
     fn events_are_counted_beside_the_summary() {
         for (check, hosts, held) in [
+            (LogCheck::Summary, &["a"][..], true),
             (LogCheck::NoEvent, &[][..], true),
             (LogCheck::NoEvent, &["a"], false),
             (LogCheck::Event("a".into()), &["a", "a"], true),

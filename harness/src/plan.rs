@@ -57,6 +57,10 @@ pub struct Plan {
     pub fault: Option<Fault>,
     /// Whether starts of the sandbox program are recorded.
     pub watched: bool,
+    /// Steps beside the one that is judged, by name.
+    pub others: Map<String, Value>,
+    /// Standard input of the launch.
+    pub stdin: Vec<u8>,
 }
 
 /// The step's name in every settings file.
@@ -76,6 +80,8 @@ impl Default for Plan {
             spoilt: None,
             fault: None,
             watched: false,
+            others: Map::new(),
+            stdin: Vec::new(),
         }
     }
 }
@@ -152,7 +158,9 @@ impl Plan {
         if !repos.is_empty() {
             settings.insert("repos".into(), Value::Object(repos));
         }
-        settings.insert("steps".into(), json!({ STEP: step }));
+        let mut steps = self.others.clone();
+        steps.insert(STEP.to_owned(), Value::Object(step));
+        settings.insert("steps".into(), Value::Object(steps));
         Value::Object(settings)
     }
 

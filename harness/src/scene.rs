@@ -10,7 +10,7 @@ use crate::lab::{Lab, home};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
-use crate::verdict::{Control, ControlKind, Course, Finding};
+use crate::verdict::{Control, ControlKind, Course, Finding, Verdict};
 
 /// What all scenarios of a run share.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub struct Scene {
     pub plan: Plan,
     /// Several values of the factory's mode, where a scenario holds for each.
     pub modes: Vec<Option<String>>,
-    /// A name no other scenario of the run has.
-    pub case: String,
+    /// A word that no other scenario of the run has: it names its folders and attempts.
+    pub nonce: String,
     /// The launches under the driver that are judged, in order.
     pub launches: Vec<Launch>,
     /// What the `Then` steps found.
@@ -58,7 +58,7 @@ impl Scene {
         Self {
             plan: Plan::default(),
             modes: Vec::new(),
-            case: format!("s{}", NEXT.fetch_add(1, Ordering::Relaxed)),
+            nonce: format!("s{}", NEXT.fetch_add(1, Ordering::Relaxed)),
             launches: Vec::new(),
             findings: Vec::new(),
             controls: Vec::new(),
@@ -87,9 +87,9 @@ impl Scene {
         Ok(Launcher { manifest: &context.manifest, lab: &context.lab })
     }
 
-    /// `~` and the placeholders `{case}` and `{token}` in words of a feature.
+    /// `~` and the placeholders `{nonce}` and `{token}` in words of a feature.
     pub fn expand(&self, word: &str) -> String {
-        Lab::expand(&word.replace("{case}", &self.case).replace("{token}", home::TOKEN))
+        Lab::expand(&word.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN))
     }
 
     /// The argv of a probe from its words.
@@ -100,7 +100,7 @@ impl Scene {
 
     /// The argv of a shell command.
     pub fn shell(&self, command: &str) -> Vec<String> {
-        let text = command.replace("{case}", &self.case).replace("~/", &format!("{}/", crate::lab::HOME));
+        let text = command.replace("{nonce}", &self.nonce).replace("~/", &format!("{}/", crate::lab::HOME));
         ["/bin/sh", "-c", &text].map(str::to_owned).to_vec()
     }
 
@@ -109,6 +109,11 @@ impl Scene {
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run(&mut self) -> Result<(), String> {
+        if Self::launcher()?.offered(self.plan.network()).is_none() {
+            let why = format!("it does not offer the network {:?}", self.plan.network());
+            self.course = Course::NotAsked(Verdict::NotClaimed, why);
+            return Ok(());
+        }
         let modes = if self.modes.is_empty() { vec![None] } else { std::mem::take(&mut self.modes) };
         let several = modes.len() > 1;
         for mode in modes {
@@ -120,12 +125,35 @@ impl Scene {
                 };
             }
             let launch = self.again(&plan).await?;
-            if launch.timed_out {
-                self.course = Course::TimedOut(format!("no end after {:.0?}: {}", launch.took, launch.argv.join(" ")));
-            }
-            self.launches.push(launch);
+            self.keep(launch);
         }
         Ok(())
+    }
+
+    /// Carries out two plans at the same time, and keeps what came of them.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare a launch.
+    pub async fn run_together(&mut self, plans: [Plan; 2]) -> Result<(), String> {
+        let launcher = Self::launcher()?;
+        let (first, second) = (self.attempts + 1, self.attempts + 2);
+        self.attempts = second;
+        let launches = futures::future::join(
+            launcher.launch(&plans[0], &self.nonce, first),
+            launcher.launch(&plans[1], &self.nonce, second),
+        );
+        let (one, other) = launches.await;
+        for launch in [one?, other?] {
+            self.keep(launch);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, launch: Launch) {
+        if launch.timed_out {
+            self.course = Course::TimedOut(format!("no end after {:.0?}: {}", launch.took, launch.argv.join(" ")));
+        }
+        self.launches.push(launch);
     }
 
     /// Carries out a plan without keeping it: for controls.
@@ -134,7 +162,7 @@ impl Scene {
     /// When the harness cannot prepare the launch.
     pub async fn again(&mut self, plan: &Plan) -> Result<Launch, String> {
         self.attempts += 1;
-        Self::launcher()?.launch(plan, &self.case, self.attempts).await
+        Self::launcher()?.launch(plan, &self.nonce, self.attempts).await
     }
 
     /// The same plan with one thing changed: for planted controls.

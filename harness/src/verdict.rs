@@ -118,8 +118,8 @@ pub enum Course {
 pub struct Facts<'a> {
     /// Whether the manifest claims the guarantee (and, for an `@extra` scenario, extras).
     pub claimed: bool,
-    /// Whether the manifest declares that it fails.
-    pub expected_to_fail: bool,
+    /// What the manifest declares instead of `holds`, and why.
+    pub expected: Option<(Verdict, &'a str)>,
     /// How far the scenario got.
     pub course: Course,
     /// Why a probe's report is not whole, if it is not.
@@ -133,19 +133,24 @@ pub struct Facts<'a> {
 /// The verdict and the sentence that explains it.
 pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
     let (seen, why) = observe(facts);
-    match seen {
-        Verdict::Holds if !facts.claimed => (Verdict::NotClaimed, format!("seen: holds; {why}")),
-        Verdict::Fails if !facts.claimed => (Verdict::NotClaimed, format!("seen: fails; {why}")),
-        Verdict::Holds if facts.expected_to_fail => (Verdict::UnexpectedPass, why),
-        Verdict::Fails if facts.expected_to_fail => (Verdict::ExpectedFailure, why),
-        Verdict::Timeout | Verdict::Inconclusive if !facts.claimed => {
+    let proves_nothing = matches!(seen, Verdict::Timeout | Verdict::Inconclusive);
+    match facts.expected {
+        _ if !facts.claimed && (proves_nothing || matches!(seen, Verdict::Holds | Verdict::Fails)) => {
             (Verdict::NotClaimed, format!("seen: {}; {why}", seen.word()))
+        }
+        Some((expected, reason)) if seen == expected => (Verdict::ExpectedFailure, format!("{reason}; seen: {why}")),
+        Some((_, reason)) if seen == Verdict::Holds => {
+            (Verdict::UnexpectedPass, format!("declared: {reason}; seen: {why}"))
         }
         _ => (seen, why),
     }
 }
 
 fn observe(facts: &Facts<'_>) -> (Verdict, String) {
+    // A secret that arrived has arrived, whatever became of the probe, the control or the clock.
+    if let Some(violation) = facts.findings.iter().find(|f| !f.held && f.certain) {
+        return (Verdict::Fails, violation.seen.clone());
+    }
     match &facts.course {
         Course::Broken(why) => return (Verdict::Error, why.clone()),
         Course::TimedOut(why) => return (Verdict::Timeout, why.clone()),
@@ -164,12 +169,11 @@ fn observe(facts: &Facts<'_>) -> (Verdict, String) {
             None => (Verdict::Inconclusive, format!("the control showed nothing: {}", control.seen)),
         };
     }
-    let broken = facts.findings.iter().find(|f| !f.held && (f.certain || facts.unfinished.is_none()));
-    if let Some(finding) = broken {
-        return (Verdict::Fails, finding.seen.clone());
-    }
     if let Some(why) = facts.unfinished {
         return (Verdict::Inconclusive, format!("the probe did not finish: {why}"));
+    }
+    if let Some(finding) = facts.findings.iter().find(|f| !f.held) {
+        return (Verdict::Fails, finding.seen.clone());
     }
     let seen: Vec<&str> = facts.findings.iter().map(|f| f.seen.as_str()).collect();
     (Verdict::Holds, seen.join("; "))
@@ -188,7 +192,8 @@ mod tests {
     }
 
     fn verdict(claimed: bool, expected: bool, findings: &[Finding], controls: &[Control]) -> Verdict {
-        judge(&Facts { claimed, expected_to_fail: expected, findings, controls, ..Facts::default() }).0
+        let expected = expected.then_some((Verdict::Fails, "known"));
+        judge(&Facts { claimed, expected, findings, controls, ..Facts::default() }).0
     }
 
     #[test]
@@ -231,6 +236,27 @@ mod tests {
             };
             assert_eq!(judge(&facts).0, expected);
         }
+    }
+
+    #[test]
+    fn a_leak_outranks_a_control_that_showed_nothing_and_a_timeout() {
+        let leak = [Finding { certain: true, ..finding(false) }];
+        assert_eq!(verdict(true, false, &leak, &[control(false, None)]), Verdict::Fails);
+        let course = Course::TimedOut("late".into());
+        let facts = Facts { claimed: true, course, findings: &leak, ..Facts::default() };
+        assert_eq!(judge(&facts).0, Verdict::Fails);
+    }
+
+    #[test]
+    fn only_what_is_declared_is_expected() {
+        let judged = |declared, shown| {
+            let (findings, controls) = ([finding(false)], [control(shown, None)]);
+            let expected = Some((declared, "known"));
+            judge(&Facts { claimed: true, expected, findings: &findings, controls: &controls, ..Facts::default() }).0
+        };
+        assert_eq!(judged(Verdict::Inconclusive, false), Verdict::ExpectedFailure);
+        assert_eq!(judged(Verdict::Fails, false), Verdict::Inconclusive);
+        assert_eq!(judged(Verdict::Inconclusive, true), Verdict::Fails);
     }
 
     #[test]

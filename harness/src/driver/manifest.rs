@@ -113,13 +113,27 @@ pub struct Observe {
     pub refused_codes: Vec<i32>,
 }
 
+/// What a declared deviation looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Deviation {
+    /// The guarantee does not hold.
+    #[default]
+    Fails,
+    /// Its control cannot be shown.
+    Inconclusive,
+}
+
 /// A declared deviation: a claim that is known not to hold yet.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// The guarantee, or `ID/case`.
     pub id: String,
-    /// Why it fails.
+    /// What is seen instead of `holds`.
+    #[serde(default)]
+    pub outcome: Deviation,
+    /// Why.
     pub why: String,
     /// Platforms it fails on; empty = all.
     #[serde(default)]
@@ -242,12 +256,21 @@ impl Manifest {
         self.claims.iter().any(|c| c == id) && (self.extras || !extra)
     }
 
-    /// The declared deviation that covers a case on this platform.
+    /// The declared deviation that covers a case on this platform; one for the case outranks one for the guarantee.
     pub fn expectation(&self, id: &str, case: &str, platform: &str) -> Option<&Expectation> {
-        self.expect.iter().find(|e| {
-            let covered = e.id == id || e.id.split_once('/') == Some((id, case));
-            covered && (e.on.is_empty() || e.on.iter().any(|p| p == platform))
-        })
+        let here = |e: &&Expectation| e.on.is_empty() || e.on.iter().any(|p| p == platform);
+        let of_case = |e: &&Expectation| e.id.split_once('/') == Some((id, case));
+        self.expect.iter().filter(here).find(of_case).or_else(|| self.expect.iter().filter(here).find(|e| e.id == id))
+    }
+}
+
+impl Deviation {
+    /// The verdict it stands for.
+    pub fn verdict(self) -> crate::verdict::Verdict {
+        match self {
+            Self::Fails => crate::verdict::Verdict::Fails,
+            Self::Inconclusive => crate::verdict::Verdict::Inconclusive,
+        }
     }
 }
 

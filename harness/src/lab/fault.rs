@@ -48,7 +48,7 @@ pub struct Prepared {
 }
 
 impl Fault {
-    /// Prepares the fault; `backend` is the real program, `name` a file name no other scenario uses.
+    /// Prepares the fault; `backend` is the real program, `name` a file name no other launch uses.
     ///
     /// # Errors
     /// When the driver has no backend to break, or a file cannot be written.

@@ -19,13 +19,6 @@ pub const REPOSITORIES: &str = "/home/dev/src";
 /// Their names.
 pub const REPOSITORY_NAMES: [&str; 2] = ["demo", "extra"];
 
-/// A file that nobody inside a sandbox may see.
-#[derive(Clone, Debug)]
-pub struct Canary {
-    /// Where it lies.
-    pub path: PathBuf,
-}
-
 /// Files a real home has, with the folder modes that their programs ask for.
 const SECRETS: &[&str] = &[
     ".ssh/id_ed25519",
@@ -54,13 +47,12 @@ const LISTED: &[&str] = &["", ".ssh", ".gnupg", ".gnupg/private-keys-v1.d", ".aw
 /// Fills the home. Called as the lab's user.
 pub fn furnish(plan: &Plan, start: Start) -> io::Result<Lab> {
     let home = Path::new(HOME);
-    let mut canaries = Vec::new();
     for name in SECRETS {
-        canaries.push(canary(home.join(name))?);
+        canary(&home.join(name))?;
     }
-    canaries.push(canary(PathBuf::from("/srv/data/customers.csv"))?);
+    canary(Path::new("/srv/data/customers.csv"))?;
     for folder in LISTED {
-        canaries.push(canary(home.join(folder).join(format!("{}.txt", token()?)))?);
+        canary(&home.join(folder).join(format!("{}.txt", token()?)))?;
     }
     for folder in [".ssh", ".gnupg", ".gnupg/private-keys-v1.d"] {
         fs::set_permissions(home.join(folder), fs::Permissions::from_mode(0o700))?;
@@ -70,7 +62,7 @@ pub fn furnish(plan: &Plan, start: Start) -> io::Result<Lab> {
     }
     agents(&home.join(".local/bin"))?;
     fs::create_dir_all(home.join("factories"))?;
-    let mut lab = Lab { start, canaries, backend: None };
+    let mut lab = Lab { start, backend: None };
     if let Some(name) = &plan.backend {
         lab.backend = Lab::which(name);
         links_without(name)?;
@@ -82,13 +74,13 @@ pub fn furnish(plan: &Plan, start: Start) -> io::Result<Lab> {
     Ok(lab)
 }
 
-fn canary(path: PathBuf) -> io::Result<Canary> {
+/// A file that nobody inside a sandbox may see.
+fn canary(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(&path, format!("-----BEGIN PRIVATE-----\n{}\n-----END PRIVATE-----\n", token()?))?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-    Ok(Canary { path })
+    fs::write(path, format!("-----BEGIN PRIVATE-----\n{}\n-----END PRIVATE-----\n", token()?))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
 fn token() -> io::Result<String> {
@@ -109,16 +101,16 @@ fn repository(path: &Path) -> io::Result<()> {
     git(path, &["commit", "-q", "-m", "Begin"])
 }
 
-/// The repository `name` of one case: a copy of the lab's, because git looks at all worktrees of a repository whenever it
-/// adds one, and hundreds of cases add theirs. What never changes is shared by hard links.
-pub fn repository_of(case: &str, name: &str) -> PathBuf {
-    Path::new(REPOSITORIES).join(case).join(name)
+/// The repository `name` of one scenario: a copy of the lab's, because git looks at all worktrees of a repository whenever
+/// it adds one, and hundreds of scenarios add theirs. What never changes is shared by hard links.
+pub fn repository_of(nonce: &str, name: &str) -> PathBuf {
+    Path::new(REPOSITORIES).join(nonce).join(name)
 }
 
-/// Makes the repositories of one case, if they are not there yet.
-pub fn provide_repositories(case: &str) -> io::Result<()> {
+/// Makes the repositories of one scenario, if they are not there yet.
+pub fn provide_repositories(nonce: &str) -> io::Result<()> {
     for name in REPOSITORY_NAMES {
-        let copy = repository_of(case, name);
+        let copy = repository_of(nonce, name);
         if !copy.exists() {
             copy_repository(&Path::new(REPOSITORIES).join(name), &copy)?;
         }
@@ -126,9 +118,9 @@ pub fn provide_repositories(case: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what a case has left.
-pub fn clear(case: &str) {
-    for folder in [Path::new(REPOSITORIES).join(case), Path::new(HOME).join("factories").join(case)] {
+/// Removes what a scenario has left.
+pub fn clear(nonce: &str) {
+    for folder in [Path::new(REPOSITORIES).join(nonce), Path::new(HOME).join("factories").join(nonce)] {
         // A folder that cannot be removed goes with the lab.
         let _ = fs::remove_dir_all(folder);
     }
@@ -145,7 +137,7 @@ fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
         } else if kind.is_symlink() {
             symlink(fs::read_link(&source)?, target)?;
         } else if entry.metadata()?.len() > 4096 {
-            fs::hard_link(&source, target)?; // objects and the probe: git and the cases never write in place
+            fs::hard_link(&source, target)?; // objects and the probe: git and the scenarios never write in place
         } else {
             fs::copy(&source, target)?;
         }

@@ -1,20 +1,20 @@
 //! The lab: a throw-away host that nobody minds losing (design 2.6).
 //!
 //! It has its own mount, PID, network, IPC and UTS namespaces, a root file system of its own, a home with canaries, and
-//! a second network namespace, the outside. Everything in it runs as one unprivileged user. Its pid 1 takes everything
-//! along when it dies. Nothing of the real host is written, and nothing but /usr, /nix and world-readable /etc is read.
+//! a second network namespace, the world. Everything in it runs as one unprivileged user. Its pid 1 takes everything
+//! along when it dies. Of the real host it sees, read-only and without
+//! setuid, the system's programs (/usr and its like, /sys), a few devices such as /dev/null, and a copy of what everybody may
+//! read of /etc.
 
 pub mod fault;
 pub mod home;
 pub mod namespaces;
 pub mod network;
-pub mod outside;
 pub mod programs;
 pub mod root;
+pub mod world;
 
 use std::path::{Path, PathBuf};
-
-use home::Canary;
 
 /// The lab's user, in both ways of starting. High, so that no person of a real host has it.
 pub const UID: u32 = 42_042;
@@ -24,7 +24,7 @@ pub const USER: &str = "dev";
 pub const HOME: &str = "/home/dev";
 /// Where the programs of the driver under test lie.
 pub const DRIVER_BIN: &str = "/opt/driver/bin";
-/// Where the suite's own files lie: the probe, the real backend, the outside's log.
+/// Where the suite's own files lie: the probe, a copy of the real backend, fault scripts.
 pub const SUITE: &str = "/opt/suite";
 /// The probe, for runs without any sandbox.
 pub const PROBE: &str = "/opt/suite/kusaw-probe";
@@ -53,8 +53,6 @@ impl Start {
 pub struct Lab {
     /// How it was entered.
     pub start: Start,
-    /// The files nobody inside a sandbox may see.
-    pub canaries: Vec<Canary>,
     /// The real backend program of the driver, before any fault is made in it.
     pub backend: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{self, ForkResult, Gid, Pid, Uid};
 
-use super::{Lab, Start, UID, home, network, outside, root};
+use super::{Lab, Start, UID, home, network, root, world};
 
 /// Exit code for "this host cannot make the lab".
 pub const BLOCKED: u8 = 3;
@@ -56,18 +56,20 @@ fn make(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 
     if let Err(e) = made {
         return blocked("namespaces", &e, start);
     }
-    fork_and_wait(move || pid_one(plan, start, engine)).unwrap_or(BLOCKED)
+    match fork_and_wait(move || pid_one(plan, start, engine)) {
+        Ok(code) => code,
+        Err(e) => {
+            eprintln!("conformance: the lab's pid 1 is gone: {e}");
+            1
+        }
+    }
 }
 
 fn pid_one(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
     if let Err(e) = die_with_parent().and_then(|()| root::enter(plan)) {
         return blocked("root file system", &e, start);
     }
-    let outside = match start_outside(start) {
-        Ok(pid) => pid,
-        Err(e) => return blocked("network", &e, start),
-    };
-    if let Err(e) = network::join(outside) {
+    if let Err(e) = start_world(start) {
         return blocked("network", &e, start);
     }
     let engine = fork_child(move || {
@@ -83,29 +85,31 @@ fn pid_one(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> 
     }
 }
 
-/// Forks the outside: a process in a network namespace of its own that serves DNS and origins once it is told to.
-fn start_outside(start: Start) -> io::Result<Pid> {
-    let (mut ready, tell) = io::pipe()?;
-    let (wait, joined) = io::pipe()?;
+/// Forks the world: a process in a network namespace of its own that serves DNS and origins. It has been told that the link
+/// is there before it uses it, and has bound every socket when this returns.
+fn start_world(start: Start) -> io::Result<()> {
+    let (mut hear, tell) = io::pipe()?;
+    let (mut wait, mut go) = io::pipe()?;
     let pid = fork_child(move || {
         let served = (|| -> io::Result<()> {
             unshare(CloneFlags::CLONE_NEWNET)?;
-            (&tell).write_all(b"x")?;
-            drop(tell);
-            drop(joined);
-            (&wait).read_to_end(&mut Vec::new())?; // ends when pid 1 has joined the namespaces
-            network::set_up_outside()?;
+            (&tell).write_all(b"n")?;
+            wait.read_exact(&mut [0])?;
+            network::set_up_world()?;
             drop_to_user(start)?;
-            outside::serve()
+            world::serve(move || (&tell).write_all(b"b"))
         })();
         if let Err(e) = served {
-            eprintln!("conformance: the outside: {e}");
+            eprintln!("conformance: the world: {e}");
         }
         1
     })?;
-    ready.read_exact(&mut [0])?;
+    let gone = |_| io::Error::other("the world has ended");
+    hear.read_exact(&mut [0]).map_err(gone)?;
     network::add_link(pid)?;
-    Ok(pid)
+    network::join()?;
+    go.write_all(b"g")?;
+    hear.read_exact(&mut [0]).map_err(gone)
 }
 
 /// Becomes the user for good: no capability is left, and none can come back.

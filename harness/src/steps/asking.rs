@@ -143,7 +143,7 @@ fn open_files(scene: &mut Scene, limit: u64) {
 
 #[given(regex = r"^the settings file is (.*)$")]
 fn settings_file(scene: &mut Scene, what: String) -> StepResult {
-    let repository = |name: &str| crate::lab::home::repository_of(&scene.case, name).display().to_string();
+    let repository = |name: &str| crate::lab::home::repository_of(&scene.nonce, name).display().to_string();
     let good = crate::yaml::emit(&scene.plan.settings(repository));
     scene.plan.spoilt = Some(super::settings::spoilt(&what, &good)?);
     Ok(())

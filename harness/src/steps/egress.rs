@@ -6,19 +6,19 @@ use serde_json::Value;
 use super::StepResult;
 use crate::driver::manifest::Observation;
 use crate::launch::Launch;
-use crate::log_check::{BLOCKED, LogCheck};
+use crate::log_check::{BLOCKED, LogCheck, SUMMARY};
 use crate::observe::{self, Entries};
 use crate::plan::{Action, Plan};
 use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
 const ORIGIN: &str = "kusaw-origin:";
-const SUMMARY: &str = "egress.summary";
 
 #[then("no origin answers")]
 fn no_origin(scene: &mut Scene) -> StepResult {
     let launch = scene.last()?;
-    let reached = launch.output().contains(ORIGIN);
+    let counted = |l: &crate::probe::Line| l.detail["counts"]["ok"].as_u64().is_some_and(|ok| ok > 0);
+    let reached = launch.output().contains(ORIGIN) || launch.report.lines.iter().any(counted);
     let seen = launch.report.summary();
     scene.found_certain(!reached, seen);
     Ok(())
@@ -35,7 +35,7 @@ fn origin(scene: &mut Scene, name: String) -> StepResult {
 #[then(regex = r#"^bare, "(.+)" answers$"#)]
 async fn bare_answers(scene: &mut Scene, authority: String) -> StepResult {
     let command = scene.probe(&format!("connect --proxy none {authority}"));
-    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.case)).await?;
+    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
     scene.control(ControlKind::Bare, answered(&bare, ""), format!("bare: {}", bare.report.summary()));
     Ok(())
 }
@@ -128,9 +128,19 @@ fn events(scene: &mut Scene, count: usize) -> StepResult {
 #[then("there is one egress.summary event")]
 fn summary(scene: &mut Scene) -> StepResult {
     for launch in scene.launches.clone() {
-        let count = entries(&launch, true)?.map_or(0, |e| e.count(SUMMARY));
-        scene.found(count == 1, format!("{count} egress.summary events"));
+        let (held, seen) = judged(&LogCheck::Summary, &launch)?;
+        scene.found(held, seen);
     }
+    Ok(())
+}
+
+#[then("planted, a summary too many is noticed")]
+fn planted_summary(scene: &mut Scene) -> StepResult {
+    let Some(observation) = observation(true)? else { return Ok(()) };
+    let text = std::fs::read_to_string(observe::path(observation, scene.last()?)?).unwrap_or_default();
+    let again: String = text.lines().filter(|l| l.contains(SUMMARY)).map(|l| format!("{l}\n")).collect();
+    let (held, seen) = LogCheck::Summary.judge(&observe::parse(&format!("{text}{again}"), observation)?);
+    scene.control(ControlKind::Planted, !again.is_empty() && !held, format!("planted: {seen}"));
     Ok(())
 }
 
@@ -183,13 +193,17 @@ async fn planted(scene: &mut Scene, more: bool) -> StepResult {
 
 fn log(scene: &mut Scene, check: LogCheck, which: usize) -> StepResult {
     let launch = if which == 0 { scene.launches.first().ok_or("nothing was launched")? } else { scene.last()? };
-    let (held, seen) = match entries(launch, check.of_events())? {
-        Some(entries) => check.judge(&entries),
-        None => (false, "the driver shows no log".to_owned()),
-    };
+    let (held, seen) = judged(&check, launch)?;
     scene.found(held, seen);
     scene.check = Some(check);
     Ok(())
+}
+
+fn judged(check: &LogCheck, launch: &Launch) -> Result<(bool, String), String> {
+    Ok(match entries(launch, check.of_events())? {
+        Some(entries) => check.judge(&entries),
+        None => (false, "the driver shows no log".to_owned()),
+    })
 }
 
 fn observation(of_events: bool) -> Result<Option<&'static Observation>, String> {

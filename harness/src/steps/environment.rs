@@ -4,16 +4,17 @@ use cucumber::then;
 use serde_json::Value;
 
 use super::StepResult;
-use crate::launch::{environment, starts};
-use crate::plan::Action;
-use crate::probe::Line;
+use crate::lab::HOME;
+use crate::launch::Launch;
+use crate::launch::environment::{of_user, starts};
+use crate::plan::{Action, Plan};
 use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
 #[then("its argv is what the settings say")]
 fn argv(scene: &mut Scene) -> StepResult {
     let wanted = scene.command()?;
-    let seen = detail(scene, "argv", "argv")?;
+    let seen = detail(scene.last()?, "argv", "argv");
     let held = seen.as_array().is_some_and(|argv| argv.iter().filter_map(Value::as_str).eq(wanted.iter()));
     scene.found(held, format!("argv {seen}"));
     Ok(())
@@ -21,36 +22,68 @@ fn argv(scene: &mut Scene) -> StepResult {
 
 #[then("the agent's argv has no sandbox switch")]
 fn agent_argv(scene: &mut Scene) -> StepResult {
-    let text = scene.last()?.output();
-    let argv: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("agent: ")).collect();
-    let held = !argv.is_empty() && !argv.iter().any(|word| word.to_lowercase().contains("sandbox"));
-    let seen = format!("the agent's argv: {argv:?}");
+    let (held, seen) = no_switch(&scene.last()?.output());
     scene.found(held, seen);
     Ok(())
 }
 
+#[then("planted, a sandbox switch in the agent's argv is noticed")]
+async fn planted_switch(scene: &mut Scene) -> StepResult {
+    let agent = format!("{HOME}/.local/bin/claude");
+    let argv = [agent.as_str(), "--sandbox", "disabled", "-p", "true"].map(str::to_owned);
+    let bare = Scene::launcher()?.bare(&argv, &format!("{}-bare", scene.nonce)).await?;
+    let (held, seen) = no_switch(&bare.output());
+    scene.control(ControlKind::Planted, !held && bare.exit == Some(0), seen);
+    Ok(())
+}
+
+/// Whether the argv that an agent of the lab printed is there and says nothing of a sandbox.
+fn no_switch(output: &str) -> (bool, String) {
+    let argv: Vec<&str> = output.lines().filter_map(|l| l.strip_prefix("agent: ")).collect();
+    let switch = argv.iter().any(|word| word.to_lowercase().contains("sandbox"));
+    (!argv.is_empty() && !switch, format!("the agent's argv: {argv:?}"))
+}
+
 #[then("its environment is the caller's")]
 fn callers_environment(scene: &mut Scene) -> StepResult {
-    let seen = detail(scene, "env", "vars")?;
-    let mut wanted = environment();
-    for (name, value) in &Scene::context()?.manifest.env.set {
-        wanted.push((name.clone(), value.clone()));
+    let (held, seen) = callers_own(scene.last()?)?;
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then("planted, a variable too many is noticed")]
+async fn planted_more_variables(scene: &mut Scene) -> StepResult {
+    let planted = |plan: &mut Plan| {
+        plan.env.insert("PLANTED".into(), Value::String("x".to_owned()));
+    };
+    let launch = scene.changed(planted).await?;
+    let (held, seen) = callers_own(&launch)?;
+    scene.control(ControlKind::Planted, !held && launch.report.ended, seen);
+    Ok(())
+}
+
+/// Whether a step saw the environment of the launch, no more and no less.
+fn callers_own(launch: &Launch) -> Result<(bool, String), String> {
+    let seen = detail(launch, "env", "vars");
+    let manifest = &Scene::context()?.manifest;
+    let mut wanted = of_user();
+    for (name, template) in &manifest.env.set {
+        wanted.push((name.clone(), launch.templates.render(template)?));
     }
+    wanted.retain(|(name, _)| !manifest.env.unset.contains(name));
     let map = seen.as_object().cloned().unwrap_or_default();
     let same = |(name, value): &(String, String)| map.get(name).and_then(Value::as_str) == Some(value);
     // PWD and _ are set by shells on the way, in any implementation that has one.
-    let more: Vec<&String> = map
-        .keys()
-        .filter(|k| !wanted.iter().any(|(n, _)| n == *k) && !["PWD", "OLDPWD", "_", "SHLVL"].contains(&k.as_str()))
-        .collect();
+    let shells = ["PWD", "OLDPWD", "_", "SHLVL"];
+    let own = |name: &&String| !wanted.iter().any(|(n, _)| n == *name) && !shells.contains(&name.as_str());
+    let more: Vec<&String> = map.keys().filter(own).collect();
     let lacking: Vec<&str> = wanted.iter().filter(|v| !same(v)).map(|(n, _)| n.as_str()).collect();
-    scene.found(more.is_empty() && lacking.is_empty(), format!("more: {more:?}, lacking or other: {lacking:?}"));
-    Ok(())
+    Ok((more.is_empty() && lacking.is_empty(), format!("more: {more:?}, lacking or other: {lacking:?}")))
 }
 
 #[then(regex = r#"^no variable holds "(.+)"$"#)]
 fn no_variable(scene: &mut Scene, text: String) -> StepResult {
-    let seen = detail(scene, "env", "vars")?;
+    let seen = detail(scene.last()?, "env", "vars");
     let held = seen.is_object() && !seen.to_string().contains(&text);
     scene.found(held, format!("{} variables", seen.as_object().map_or(0, serde_json::Map::len)));
     Ok(())
@@ -91,12 +124,11 @@ async fn planted_start(scene: &mut Scene) -> StepResult {
 }
 
 fn started(scene: &Scene) -> usize {
-    std::fs::read_to_string(starts(&scene.case)).map_or(0, |text| text.lines().count())
+    std::fs::read_to_string(starts(&scene.nonce)).map_or(0, |text| text.lines().count())
 }
 
-/// A field of the first action of this name in the last report; null if there is none.
-fn detail(scene: &Scene, action: &str, field: &str) -> Result<Value, String> {
-    let lines = &scene.last()?.report.lines;
-    let line: Option<&Line> = lines.iter().find(|l| l.action == action);
-    Ok(line.and_then(|l| l.detail.get(field)).cloned().unwrap_or(Value::Null))
+/// A field of the first action of this name in a launch's report; null if there is none.
+fn detail(launch: &Launch, action: &str, field: &str) -> Value {
+    let line = launch.report.lines.iter().find(|l| l.action == action);
+    line.and_then(|l| l.detail.get(field)).cloned().unwrap_or(Value::Null)
 }

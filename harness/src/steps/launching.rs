@@ -2,10 +2,15 @@
 
 use cucumber::{gherkin, when};
 
+use serde_json::json;
+
 use super::StepResult;
 use crate::launch::PROBE_IN_WORKTREE;
-use crate::plan::Action;
+use crate::plan::{Action, Plan};
 use crate::scene::Scene;
+
+/// The name of a second step of the same factory.
+const OTHER: &str = "other";
 
 #[when(regex = r#"^the step runs the probe "(.*)"$"#)]
 #[when(regex = r#"^in a second attempt, the step runs the probe "(.*)"$"#)]
@@ -42,18 +47,13 @@ async fn different_hosts(scene: &mut Scene, count: usize) -> StepResult {
     scene.run().await
 }
 
-#[when(regex = r#"^two attempts at the same time ask for "([^"]+)" and "([^"]+)"$"#)]
-async fn two_at_once(scene: &mut Scene, left: String, right: String) -> StepResult {
-    let launcher = Scene::launcher()?;
-    let plan = |host: &str| {
-        let mut plan = scene.plan.clone();
-        plan.action = Action::Run(scene.probe(&format!("connect --proxy connect --times 5 {host}")));
-        plan
-    };
-    let (first, second) = (plan(&left), plan(&right));
-    // Each in a folder of its own: the settings file of one factory cannot hold two plans.
-    let (one, two) = (format!("{}l", scene.case), format!("{}r", scene.case));
-    let (one, two) = futures::future::join(launcher.launch(&first, &one, 1), launcher.launch(&second, &two, 1)).await;
-    scene.launches.extend([one?, two?]);
-    Ok(())
+#[when(regex = r#"^two attempts of one factory at the same time ask for "([^"]+)" and "([^"]+)"$"#)]
+async fn two_at_once(scene: &mut Scene, first: String, second: String) -> StepResult {
+    let probe = |host: &str| scene.probe(&format!("connect --proxy connect --times 5 {host}"));
+    let (one, other) = (probe(&first), probe(&second));
+    scene.plan.action = Action::Run(one);
+    let repos: Vec<&String> = scene.plan.repos.iter().map(|(name, _)| name).collect();
+    scene.plan.others.insert(OTHER.to_owned(), json!({"repos": repos, "run": other}));
+    let plans = [scene.plan.clone(), Plan { asked: OTHER.to_owned(), ..scene.plan.clone() }];
+    scene.run_together(plans).await
 }

@@ -24,7 +24,7 @@ fn provider_leaves(scene: &mut Scene, provider: String) {
 }
 
 fn words(scene: &Scene) -> String {
-    format!("write mark x + write {} x", outside(&scene.case).display())
+    format!("write mark x + write {} x", outside(&scene.nonce).display())
 }
 
 #[then("the attempt is refused")]
@@ -51,21 +51,21 @@ fn refused_because(scene: &mut Scene, reason: String) -> StepResult {
 
 #[then("no mark is found")]
 fn no_mark(scene: &mut Scene) -> StepResult {
-    let found = marks(scene.last()?, &scene.case);
+    let found = marks(scene.last()?, &scene.nonce);
     scene.found_certain(found.is_empty(), told(&found));
     Ok(())
 }
 
 #[then("no mark is found outside")]
 fn no_mark_outside(scene: &mut Scene) {
-    let found = outside(&scene.case).exists();
+    let found = outside(&scene.nonce).exists();
     scene.found_certain(!found, if found { "a mark outside" } else { "no mark outside" });
 }
 
 #[then(regex = r"^it ran (free|confined), by its mark$")]
 fn ran_by_mark(scene: &mut Scene, how: String) -> StepResult {
-    let found = marks(scene.last()?, &scene.case);
-    let is_outside = found.contains(&outside(&scene.case));
+    let found = marks(scene.last()?, &scene.nonce);
+    let is_outside = found.contains(&outside(&scene.nonce));
     let seen = told(&found);
     scene.found(!found.is_empty() && is_outside == (how == "free"), seen);
     Ok(())
@@ -98,32 +98,32 @@ async fn planted_unsandboxed(scene: &mut Scene) -> StepResult {
             plan.step_sandbox = Some(serde_json::json!("off"));
         })
         .await?;
-    let found = outside(&scene.case).exists();
+    let found = outside(&scene.nonce).exists();
     scene.control(ControlKind::Planted, found, format!("exit {:?}, mark outside: {found}", launch.exit));
     Ok(())
 }
 
 async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> StepResult {
     let launch = scene.changed(change).await?;
-    let found = marks(&launch, &scene.case);
+    let found = marks(&launch, &scene.nonce);
     let seen = format!("exit {:?}: {}", launch.exit, told(&found));
     scene.control(ControlKind::Planted, !found.is_empty(), seen);
     Ok(())
 }
 
 /// Where the mark outside lies.
-fn outside(case: &str) -> PathBuf {
-    Path::new(HOME).join("factories").join(format!("mark-of-{case}"))
+fn outside(nonce: &str) -> PathBuf {
+    Path::new(HOME).join("factories").join(format!("mark-of-{nonce}"))
 }
 
 /// All marks of a launch that the host shows.
-fn marks(launch: &Launch, case: &str) -> Vec<PathBuf> {
+fn marks(launch: &Launch, nonce: &str) -> Vec<PathBuf> {
     let worktree = launch.templates.render("{{worktree}}").unwrap_or_default();
     let places = [
         Path::new(&worktree).join("mark"),
-        outside(case),
+        outside(nonce),
         launch.factory.join("mark"),
-        home::repository_of(case, "demo").join("mark"),
+        home::repository_of(nonce, "demo").join("mark"),
     ];
     places.into_iter().filter(|p| p.is_absolute() && p.exists()).collect()
 }

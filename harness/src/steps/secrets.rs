@@ -33,7 +33,7 @@ fn the_secret(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe gets the secret")]
 async fn bare_secret(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
     let found = secret(&bare);
     let seen = found.clone().unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
     scene.control(ControlKind::Bare, found.is_some() && bare.unfinished().is_none(), seen);
@@ -43,14 +43,15 @@ async fn bare_secret(scene: &mut Scene) -> StepResult {
 #[then("the probe finds nothing there")]
 fn nothing_there(scene: &mut Scene) -> StepResult {
     let report = &scene.last()?.report;
-    let (held, seen) = (report.lines.iter().all(|l| !l.ok), report.summary());
+    let held = !report.lines.is_empty() && report.lines.iter().all(|l| !l.ok);
+    let seen = report.summary();
     scene.found(held, seen);
     Ok(())
 }
 
 #[then("bare, the same probe finds it")]
 async fn bare_finds(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
     let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
     scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), told(&bare));
     Ok(())
@@ -66,7 +67,7 @@ fn not_there(scene: &mut Scene, path: String) {
 #[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
 async fn bare_writes(scene: &mut Scene, path: String) -> StepResult {
     let path = scene.expand(&path);
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.case)).await?;
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
     let there = std::fs::symlink_metadata(&path).is_ok();
     scene.control(ControlKind::Bare, there && bare.unfinished().is_none(), told(&bare));
     Ok(())

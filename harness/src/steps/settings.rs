@@ -14,11 +14,11 @@ pub fn spoilt(what: &str, good: &str) -> Result<Spoilt, String> {
         "empty" => Vec::new(),
         "not UTF-8" => [good.as_bytes(), b"# \xff\xfe\n"].concat(),
         "10 MB long" => [good.as_bytes(), &b"# ten million bytes\n".repeat(500_000)].concat(),
-        "cut off in the middle" => format!("{good}x: [\"").into_bytes(),
-        "100000 nested brackets" => format!("{good}x: {}", "[".repeat(100_000)).into_bytes(),
-        "5000 nested blocks" => {
-            let blocks: String = (0..5000).map(|depth| format!("{}k:\n", " ".repeat(depth + 1))).collect();
-            format!("{good}x:\n{blocks}").into_bytes()
+        "cut off in the middle" => good.as_bytes()[..good.len() / 2].to_vec(),
+        "100000 nested brackets" => known_key(good, &"[".repeat(100_000)).into_bytes(),
+        "700 nested blocks" => {
+            let blocks: String = (0..700).map(|depth| format!("{}k:\n", " ".repeat(depth + 4))).collect();
+            known_key(good, &format!("\n{blocks}")).into_bytes()
         }
         "an alias bomb" => bomb(good).into_bytes(),
         "two documents" => format!("{good}---\n{good}").into_bytes(),
@@ -35,14 +35,19 @@ pub fn spoilt(what: &str, good: &str) -> Result<Spoilt, String> {
     Ok(Spoilt::Bytes(bytes))
 }
 
+/// The good file with a value below a key that exists, so that it is not refused as unknown before it is read.
+fn known_key(good: &str, value: &str) -> String {
+    good.replacen("sandbox:\n", &format!("sandbox:\n  allow_read: {value}\n"), 1)
+}
+
 /// Nine levels of ten aliases each: a billion values in a few hundred bytes.
 fn bomb(good: &str) -> String {
-    let mut text = format!("{good}x0: &a0 [v, v, v, v, v, v, v, v, v, v]\n");
+    let mut levels = vec!["&a0 [v, v, v, v, v, v, v, v, v, v]".to_owned()];
     for level in 1..=9 {
         let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
-        text.push_str(&format!("x{level}: &a{level} [{aliases}]\n"));
+        levels.push(format!("&a{level} [{aliases}]"));
     }
-    text
+    known_key(good, &format!("[{}]", levels.join(", ")))
 }
 
 #[cfg(test)]
@@ -52,6 +57,7 @@ mod tests {
     #[test]
     fn what_changes_nothing_is_an_error() {
         assert!(spoilt("right but for a repo nobody knows", "x: 1\n").is_err());
+        assert!(spoilt("an alias bomb", "x: 1\n").is_err());
         assert!(matches!(spoilt("empty", "x: 1\n"), Ok(Spoilt::Bytes(b)) if b.is_empty()));
     }
 }

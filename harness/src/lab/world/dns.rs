@@ -1,4 +1,4 @@
-//! The DNS server of the outside: A records for the names of the lab, NXDOMAIN for the rest.
+//! The DNS server of the world: A records for the names of the lab, NXDOMAIN for the rest.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -13,9 +13,13 @@ use crate::lab::network;
 /// Seconds an answer may be kept: none.
 const TTL: u32 = 0;
 
-/// Answers over UDP, port 53.
-pub async fn serve() -> io::Result<()> {
-    let socket = UdpSocket::bind((network::DNS, 53)).await?;
+/// The socket it answers on: UDP, port 53.
+pub async fn bind() -> io::Result<UdpSocket> {
+    UdpSocket::bind((network::DNS, 53)).await
+}
+
+/// Answers for ever.
+pub async fn serve(socket: UdpSocket) -> io::Result<()> {
     let mut buffer = [0u8; 512];
     loop {
         let (length, client) = socket.recv_from(&mut buffer).await?;

@@ -1,0 +1,34 @@
+//! The environment of every launch, and the record of the backend's starts.
+
+use std::path::{Path, PathBuf};
+
+use crate::lab::{HOME, Lab, SUITE, UID, USER};
+
+/// The environment of every launch: a user's, with the pointers to agents that must not arrive inside.
+pub fn of_user() -> Vec<(String, String)> {
+    let runtime = format!("/run/user/{UID}");
+    [
+        ("PATH", Lab::search_path()),
+        ("HOME", HOME.to_owned()),
+        ("USER", USER.to_owned()),
+        ("LOGNAME", USER.to_owned()),
+        ("SHELL", "/bin/sh".to_owned()),
+        ("LANG", "C.UTF-8".to_owned()),
+        ("TERM", "dumb".to_owned()),
+        ("XDG_RUNTIME_DIR", runtime.clone()),
+        ("SSH_AUTH_SOCK", format!("{runtime}/ssh-agent")),
+        ("CALLERS_OWN", "kept".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+/// Where the starts of the backend in a scenario are recorded.
+pub fn starts(nonce: &str) -> PathBuf {
+    Path::new(SUITE).join(format!("starts-{nonce}"))
+}
+
+/// The script that covers the backend: it notes the start and becomes the real one.
+pub fn recorder(nonce: &str) -> String {
+    format!("echo started >>{}\nexec {SUITE}/backend \"$@\"", starts(nonce).display())
+}

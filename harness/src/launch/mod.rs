@@ -1,0 +1,252 @@
+//! Carrying out a plan: one launch of the driver, or the same command bare, and what came of it.
+//!
+//! Every launch is bounded, in a process group of its own, with an environment that is known. What is printed is kept
+//! whole; nothing is judged here.
+
+pub mod environment;
+mod files;
+mod process;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::driver::{Kind, Manifest, Network, Templates};
+use crate::lab::fault::Fault;
+use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
+use crate::plan::{Action, Plan};
+use crate::probe::Report;
+
+/// One launch and what came of it.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// What was started.
+    pub argv: Vec<String>,
+    /// Names of the environment.
+    pub env: Vec<String>,
+    /// The command inside, if it was a command.
+    pub command: Vec<String>,
+    /// Exit code; 128+n for a signal.
+    pub exit: Option<i32>,
+    /// Whether it was ended at its bound.
+    pub timed_out: bool,
+    /// Its stdout.
+    pub stdout: Vec<u8>,
+    /// Its stderr.
+    pub stderr: Vec<u8>,
+    /// What the probe in it reported.
+    pub report: Report,
+    /// Templates in the context of this launch: where to look.
+    pub templates: std::rc::Rc<Templates>,
+    /// The factory's folder.
+    pub factory: PathBuf,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Launch {
+    /// Why nothing is proven by what did not happen in it, if so.
+    pub fn unfinished(&self) -> Option<String> {
+        let by_exit = self.exit == Some(crate::probe::RAN_TO_END);
+        let is_probe = self.command.first().is_some_and(|c| c == PROBE_IN_WORKTREE);
+        let why = if is_probe || !(by_exit || self.report.ended) {
+            self.report.unfinished(self.exit)?
+        } else {
+            return None;
+        };
+        Some(format!("{why}; stderr: {}", crate::text::line(&self.stderr, 300)))
+    }
+
+    /// Everything it printed.
+    pub fn output(&self) -> String {
+        let mut text = String::from_utf8_lossy(&self.stdout).into_owned();
+        text.push_str(&String::from_utf8_lossy(&self.stderr));
+        text
+    }
+}
+
+/// The probe as a step names it: the worktree holds it.
+pub const PROBE_IN_WORKTREE: &str = "tools/probe";
+
+/// What is launched, and where its files go.
+#[derive(Clone, Copy, Debug)]
+pub struct Launcher<'a> {
+    /// How the implementation is asked.
+    pub manifest: &'a Manifest,
+    /// Where.
+    pub lab: &'a Lab,
+}
+
+impl Launcher<'_> {
+    /// How the driver is started for a network; `None` = it does not offer that mode. Where a scenario asks for nothing, the
+    /// network is open; a sandbox that has no such mode is then asked without a network.
+    pub fn offered(&self, network: Network) -> Option<&[String]> {
+        if self.manifest.kind == Kind::Factory {
+            return Some(&self.manifest.commands.run);
+        }
+        let launch = &self.manifest.launch;
+        let argv = match network {
+            Network::Closed => &launch.closed,
+            Network::Allowlist => &launch.allowlist,
+            Network::Open => {
+                if launch.open.is_some() {
+                    &launch.open
+                } else {
+                    &launch.closed
+                }
+            }
+        };
+        argv.as_deref()
+    }
+
+    /// Launches the plan under the driver. `nonce` is unique in the run, `attempt` within the scenario.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare the launch: a template, a file, a fault.
+    pub async fn launch(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let attempt = format!("{nonce}-a{attempt}");
+        let factory = PathBuf::from(HOME).join("factories").join(nonce);
+        std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
+        home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
+        let worktree = match self.manifest.kind {
+            Kind::Sandbox => self.worktree(nonce, &factory, &attempt).await?,
+            Kind::Factory => String::new(),
+        };
+        let settings = plan.settings(|name| home::repository_of(nonce, name).display().to_string());
+        let context = self.context(plan, &settings, &factory, &attempt, &worktree)?;
+        let templates = std::rc::Rc::new(Templates::new(context));
+        files::provide(self.manifest, plan, &settings, &templates)?;
+        let command = match &plan.action {
+            Action::Run(argv) => argv.clone(),
+            Action::Provider(..) => Vec::new(),
+        };
+        let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
+        let argv = templates.argv(offered, &command)?;
+        let cwd = if worktree.is_empty() { factory.clone() } else { PathBuf::from(&worktree) };
+        let mut environment = environment::of_user();
+        for (name, template) in &self.manifest.env.set {
+            environment.push((name.clone(), templates.render(template)?));
+        }
+        environment.retain(|(name, _)| !self.manifest.env.unset.contains(name));
+        let fault = plan.fault.clone().or_else(|| plan.watched.then(|| Fault::Backend(environment::recorder(nonce))));
+        self.start(Start {
+            argv,
+            command,
+            cwd,
+            environment,
+            fault,
+            name: &attempt,
+            templates,
+            factory,
+            stdin: &plan.stdin,
+        })
+        .await
+    }
+
+    /// Runs the same command without any sandbox, as the same user, in the repository itself.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn bare(&self, command: &[String], nonce: &str) -> Result<Launch, String> {
+        let cwd = PathBuf::from(home::REPOSITORIES).join("demo");
+        let templates = std::rc::Rc::new(Templates::new(json!({})));
+        let (argv, command) = (command.to_vec(), command.to_vec());
+        let factory = cwd.clone();
+        self.start(Start {
+            argv,
+            command,
+            cwd,
+            environment: environment::of_user(),
+            fault: None,
+            name: nonce,
+            templates,
+            factory,
+            stdin: b"",
+        })
+        .await
+    }
+
+    async fn start(&self, start: Start<'_>) -> Result<Launch, String> {
+        let prepared = match &start.fault {
+            Some(fault) => {
+                let prepared = fault.prepare(self.lab.backend.as_deref(), start.name);
+                Some(prepared.map_err(|e| format!("{fault:?}: {e}"))?)
+            }
+            None => None,
+        };
+        let backend = self.manifest.backend.as_deref().unwrap_or_default();
+        let ended = process::run(&start.argv, &start.cwd, &start.environment, start.stdin, |command| {
+            if let Some(prepared) = prepared {
+                prepared.arrange(command, backend);
+            }
+        })
+        .await
+        .map_err(|e| format!("{}: {e}", start.argv.join(" ")))?;
+        Ok(Launch {
+            report: Report::find(&ended.stdout),
+            argv: start.argv,
+            env: start.environment.into_iter().map(|(name, _)| name).collect(),
+            command: start.command,
+            exit: ended.exit,
+            timed_out: ended.timed_out,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            templates: start.templates,
+            factory: start.factory,
+            took: ended.took,
+        })
+    }
+
+    fn context(
+        &self,
+        plan: &Plan,
+        settings: &Value,
+        factory: &Path,
+        attempt: &str,
+        worktree: &str,
+    ) -> Result<Value, String> {
+        let mut context = json!({
+            "program": self.manifest.program.as_ref().map(|p| format!("{DRIVER_BIN}/{p}")),
+            "settings": settings,
+            "factory": factory,
+            "step": plan.asked,
+            "attempt": attempt,
+            "home": HOME,
+            "uid": UID,
+            "worktree": worktree,
+            "state": format!("{}/state-{attempt}", factory.display()),
+            "allow_hosts": plan.hosts(),
+            "repo": plan.repos.first().map(|(name, _)| name),
+        });
+        // Paths that are made of other paths of the manifest.
+        let observe = &self.manifest.observe;
+        for (key, template) in [("attempt_dir", &observe.attempt_dir), ("worktree", &observe.worktree)] {
+            if !template.is_empty() {
+                context[key] = json!(Templates::new(context.clone()).render(template)?);
+            }
+        }
+        Ok(context)
+    }
+
+    /// A worktree of the repository for a sandbox, which makes none itself.
+    async fn worktree(&self, nonce: &str, factory: &Path, attempt: &str) -> Result<String, String> {
+        let path = factory.join(attempt).display().to_string();
+        let repository = home::repository_of(nonce, "demo").display().to_string();
+        let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
+        let made = self.bare(&argv.map(str::to_owned), attempt).await?;
+        if made.exit == Some(0) { Ok(path) } else { Err(format!("git worktree add: {}", made.output())) }
+    }
+}
+
+struct Start<'a> {
+    argv: Vec<String>,
+    command: Vec<String>,
+    cwd: PathBuf,
+    environment: Vec<(String, String)>,
+    fault: Option<Fault>,
+    name: &'a str,
+    templates: std::rc::Rc<Templates>,
+    factory: PathBuf,
+    stdin: &'a [u8],
+}

@@ -1,0 +1,94 @@
+//! One process of a launch: started in a group of its own, fed, listened to, and ended at its bound.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStdin, Command};
+
+/// A launch that takes longer is ended; its verdict is `timeout`.
+const BOUND: Duration = Duration::from_secs(30);
+
+/// What came of a process.
+#[derive(Debug)]
+pub struct Ended {
+    /// Exit code; 128+n for a signal; none at the bound.
+    pub exit: Option<i32>,
+    /// Whether it was ended at its bound.
+    pub timed_out: bool,
+    /// Its stdout, also what it printed before it was ended.
+    pub stdout: Vec<u8>,
+    /// Its stderr.
+    pub stderr: Vec<u8>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Runs a process until it and its pipes have ended; `arrange` may change how it is started.
+///
+/// # Errors
+/// When it cannot be started.
+pub async fn run(
+    argv: &[String],
+    cwd: &Path,
+    environment: &[(String, String)],
+    stdin: &[u8],
+    arrange: impl FnOnce(&mut Command),
+) -> io::Result<Ended> {
+    let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::other("an empty argv"))?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter().cloned());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.process_group(0).kill_on_drop(true);
+    arrange(&mut command);
+    let began = Instant::now();
+    let mut child = spawn(&mut command).await?;
+    let group = child.id().and_then(|id| i32::try_from(id).ok());
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // Kept outside of what is waited for: what was printed counts even if the launch is ended at its bound.
+    let (stdout, stderr) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let all =
+        futures::future::join4(child.wait(), feed(input, stdin), collect(output, &stdout), collect(errors, &stderr));
+    let ended = tokio::time::timeout(BOUND, all).await;
+    if let (Err(_), Some(group)) = (&ended, group) {
+        // The group may be gone already; what is left of the attempt ends with the lab.
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+    let timed_out = ended.is_err();
+    let status = ended.ok().map(|(status, ..)| status).transpose()?;
+    let exit = status.and_then(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)));
+    Ok(Ended { exit, timed_out, stdout: stdout.into_inner(), stderr: stderr.into_inner(), took: began.elapsed() })
+}
+
+/// Gives a process its standard input, and then its end. Whoever does not read it does not get it.
+async fn feed(pipe: Option<ChildStdin>, bytes: &[u8]) {
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.write_all(bytes).await;
+    }
+}
+
+async fn collect(pipe: Option<impl AsyncRead + Unpin>, into: &RefCell<Vec<u8>>) {
+    let Some(mut pipe) = pipe else { return };
+    let mut buffer = [0; 8192];
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+        into.borrow_mut().extend_from_slice(&buffer[..count]);
+    }
+}
+
+/// Starts a process. A script that was written a moment ago may still be open for writing in a child that another
+/// scenario has forked and not yet executed: then the kernel says ETXTBSY, until that child has executed.
+async fn spawn(command: &mut Command) -> io::Result<tokio::process::Child> {
+    for _ in 0..50 {
+        match command.spawn() {
+            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => tokio::time::sleep(Duration::from_millis(2)).await,
+            other => return other,
+        }
+    }
+    command.spawn()
+}
