@@ -139,7 +139,7 @@ Feature: The log of blocked hosts
       And planted, a line too many is noticed
 
     @extra
-    # The reference: a failure is not a block (D12)
+    # The reference: a failure is not a block
     Scenario: an allowed name that does not resolve is not logged
       Given the host "unknown.example" is allowed
       When the step runs the probe "connect --proxy connect unknown.example:443"

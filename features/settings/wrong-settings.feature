@@ -108,7 +108,7 @@ Feature: Wrong settings
         | a mode of other case   | {mode: OFF} |
 
     @needs:yaml
-    # YAML 1.1 reads the word off as false (D13)
+    # YAML 1.1 reads the word off as false
     Scenario Outline: the value of a step's sandbox is read as a word: <how>
       Given the step's sandbox is written as "<value>"
       When the step is run

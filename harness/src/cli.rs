@@ -15,7 +15,7 @@ use crate::engine::{self, Progress};
 use crate::features::{self, Case, Selection};
 use crate::lab::namespaces::run_inside;
 use crate::lab::programs::Source;
-use crate::lab::{Lab, root::Plan};
+use crate::lab::{Lab, root::Supplies};
 use crate::record::{RECORD, Recorder, Run};
 use crate::scene::{CONTEXT, Context};
 use crate::verdict::Verdict;
@@ -103,7 +103,7 @@ pub fn main() -> ExitCode {
         Some(Command::Schema { format: Format::Driver }) => Ok(print_page(&crate::page::driver_schema())),
         Some(Command::Schema { format: Format::Record }) => Ok(print_page(&crate::page::record_schema())),
         Some(Command::Smoke(args)) => {
-            prepare(&args).map(|p| run_inside(&p.plan.clone(), |lab| smoke::run(lab, &p.manifest)))
+            prepare(&args).map(|p| run_inside(&p.supplies.clone(), |lab| smoke::run(lab, &p.manifest)))
         }
         Some(Command::Run(args)) => run(&args),
         None => run(&cli.run),
@@ -124,8 +124,9 @@ struct Prepared {
     root: PathBuf,
     catalogue: Catalogue,
     manifest: Manifest,
-    plan: Plan,
+    supplies: Supplies,
     commit: Option<String>,
+    facts: std::collections::BTreeMap<&'static str, String>,
 }
 
 fn prepare(args: &RunArgs) -> Result<Prepared, String> {
@@ -133,12 +134,12 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
     let catalogue = Catalogue::read(&root)?;
     let manifest = Manifest::read(&root, &args.driver, &catalogue)?;
     let source = args.programs.clone().map_or(Source::Cargo, Source::Folder);
-    let plan = Plan {
+    let supplies = Supplies {
         probe: source.probe(&root)?,
         programs: source.provide(&root, &manifest)?,
         backend: manifest.backend.clone(),
     };
-    Ok(Prepared { commit: host::commit(&root), root, catalogue, manifest, plan })
+    Ok(Prepared { commit: host::commit(&root), facts: host::facts(), root, catalogue, manifest, supplies })
 }
 
 fn run(args: &RunArgs) -> Result<ExitCode, String> {
@@ -148,10 +149,10 @@ fn run(args: &RunArgs) -> Result<ExitCode, String> {
     fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
     let create = |name: &str| File::create(out.join(name)).map_err(|e| format!("{}: {e}", out.join(name).display()));
     let (record, report) = (create("run.ndjson")?, create("report.md")?);
-    let plan = prepared.plan.clone();
+    let supplies = prepared.supplies.clone();
     let shown = out.join("report.md");
     let args = args.clone();
-    Ok(run_inside(&plan, move |lab| {
+    Ok(run_inside(&supplies, move |lab| {
         let files = Files { record, report };
         match inside(lab, prepared, features, selected, files, &args) {
             Ok(code) => {
@@ -183,7 +184,10 @@ fn inside(
     mut files: Files,
     args: &RunArgs,
 ) -> Result<u8, String> {
-    let Prepared { catalogue, manifest, plan, commit, .. } = prepared;
+    let Prepared { catalogue, manifest, supplies, commit, mut facts, .. } = prepared;
+    if let Some(version) = lab.backend.as_deref().and_then(|b| host::first_line(b, &["--version"])) {
+        facts.insert("backend", version);
+    }
     let blocked = engine::missing(&manifest);
     features::mark_not_asked(&mut features, &manifest, &catalogue, blocked.as_deref());
     let run = Run {
@@ -195,8 +199,8 @@ fn inside(
         driver_kind: manifest.kind,
         start: lab.start.word(),
         uid: crate::lab::UID,
-        host: host::facts(lab.backend.as_deref()),
-        digests: digests(&plan, lab),
+        host: facts,
+        digests: digests(&supplies, lab),
         started: humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string(),
         selected,
     };
@@ -212,7 +216,7 @@ fn inside(
     let took = began.elapsed();
     recorder.end(took.as_millis()).map_err(|e| format!("the record: {e}"))?;
     let mut lines = std::mem::take(&mut recorder.lines);
-    lines.sort_by(|a, b| (&a.id, &a.place).cmp(&(&b.id, &b.place)));
+    lines.sort_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
     print!("{}", summary::terminal(&run, &lines, &catalogue, took.as_secs_f64(), summary::Style::of_stdout()));
     let report = summary::markdown(&run, &lines, &catalogue);
     std::io::Write::write_all(&mut files.report, report.as_bytes()).map_err(|e| format!("the report: {e}"))?;
@@ -237,8 +241,8 @@ fn selected(root: &Path, args: &RunArgs) -> Result<(Vec<gherkin::Feature>, usize
     }
 }
 
-fn digests(plan: &Plan, lab: &Lab) -> std::collections::BTreeMap<String, String> {
-    let own = plan.programs.iter().map(|p| (p.name.clone(), PathBuf::from(crate::lab::DRIVER_BIN).join(&p.name)));
+fn digests(supplies: &Supplies, lab: &Lab) -> std::collections::BTreeMap<String, String> {
+    let own = supplies.programs.iter().map(|p| (p.name.clone(), PathBuf::from(crate::lab::DRIVER_BIN).join(&p.name)));
     let rest = [("probe".to_owned(), PathBuf::from(crate::lab::PROBE))];
     let backend = lab.backend.iter().map(|path| ("backend".to_owned(), path.clone()));
     own.chain(rest).chain(backend).filter_map(|(name, path)| Some((name, host::digest(&path)?))).collect()

@@ -18,8 +18,8 @@ const KNOBS: &[(&str, &str)] = &[
     ("max_user_namespaces", "/proc/sys/user/max_user_namespaces"),
 ];
 
-/// The facts, by name.
-pub fn facts(backend: Option<&Path>) -> BTreeMap<&'static str, String> {
+/// The facts, by name; read on the real host, because namespaces have values of their own.
+pub fn facts() -> BTreeMap<&'static str, String> {
     let mut facts = BTreeMap::new();
     facts.insert("os", std::env::consts::OS.to_owned());
     facts.insert("arch", std::env::consts::ARCH.to_owned());
@@ -30,11 +30,18 @@ pub fn facts(backend: Option<&Path>) -> BTreeMap<&'static str, String> {
         let value = std::fs::read_to_string(path).map_or_else(|_| "absent".to_owned(), |v| v.trim().to_owned());
         facts.insert(name, value);
     }
-    if let Some(version) = backend.and_then(|b| first_line(b, &["--version"])) {
-        facts.insert("backend", version);
-    }
+    facts.insert("landlock_abi", landlock_abi().to_string());
     facts.insert("cores", std::thread::available_parallelism().map_or(1, usize::from).to_string());
     facts
+}
+
+/// The ABI of Landlock, landlock_create_ruleset(2); 0 = not there.
+#[allow(unsafe_code)]
+fn landlock_abi() -> i64 {
+    const VERSION: u32 = 1; // LANDLOCK_CREATE_RULESET_VERSION
+    // SAFETY: with this flag and no attribute the call only returns a number.
+    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };
+    abi.max(0)
 }
 
 /// The first line that a program prints.

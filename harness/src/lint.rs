@@ -1,4 +1,4 @@
-//! The lint: what makes a feature or a manifest worthless although it runs green (design 2.8).
+//! The lint: what makes a feature or a manifest worthless although it runs green.
 //!
 //! Pure: it looks at texts, never at a run.
 
@@ -10,7 +10,7 @@ use crate::catalogue::{Catalogue, is_id};
 use crate::driver::Manifest;
 use crate::features::Case;
 
-/// The first words of a control (design 2.4).
+/// The first words of a control.
 const CONTROLS: [&str; 3] = ["bare, ", "weakened, ", "planted, "];
 
 /// What is wrong with the features.

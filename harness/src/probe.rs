@@ -1,4 +1,4 @@
-//! What a probe reported: the lines of `kusaw-probe` (design 2.2) found in the output of a launch.
+//! What a probe reported: the lines of `kusaw-probe` found in the output of a launch.
 //!
 //! Lines without the key `"probe":1` are somebody else's and ignored. A report without its end line proves nothing.
 

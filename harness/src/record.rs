@@ -1,4 +1,4 @@
-//! The record of a run: one NDJSON file, from which everything shown is rendered (design 2.5).
+//! The record of a run: one NDJSON file, from which everything shown is rendered.
 //!
 //! First line: the run. Then a line a scenario, with its evidence. Last line: the end, without which the record is not whole.
 
@@ -57,8 +57,10 @@ pub struct ScenarioLine {
     pub title: String,
     /// Tags.
     pub tags: Vec<String>,
-    /// `file:line`.
-    pub place: String,
+    /// The feature's file.
+    pub file: String,
+    /// The line in it.
+    pub line: usize,
     /// The verdict.
     pub verdict: Verdict,
     /// The sentence that explains it.
@@ -128,7 +130,8 @@ impl ScenarioLine {
             case: case.case.clone(),
             title: case.title.clone(),
             tags: case.tags.clone(),
-            place: format!("{}:{}", case.place.0.display(), case.place.1),
+            file: case.place.0.display().to_string(),
+            line: case.place.1,
             verdict,
             why,
             findings: Vec::new(),

@@ -19,8 +19,12 @@ pub fn run(lab: &Lab, manifest: &Manifest) -> u8 {
     let launcher = Launcher { manifest, lab };
     let mut bad = 0;
     for (number, check) in CHECKS.iter().enumerate() {
-        let mut plan =
-            Plan { action: Action::Run(check.argv.iter().map(|w| (*w).to_owned()).collect()), ..Plan::default() };
+        if check.of_factories && manifest.kind != Kind::Factory {
+            continue;
+        }
+        let argv = check.argv.iter().map(|w| (*w).to_owned()).collect();
+        let mut plan = Plan { action: Action::Run(argv), stdin: check.stdin.to_vec(), ..Plan::default() };
+        plan.env.insert("SMOKE".into(), json!("a b"));
         if manifest.kind == Kind::Factory {
             plan.block().insert("mode".into(), json!("required"));
         }
@@ -49,22 +53,53 @@ pub fn version(manifest: &Manifest) -> Option<String> {
 struct Check {
     what: &'static str,
     argv: &'static [&'static str],
+    stdin: &'static [u8],
+    /// Whether it needs settings.
+    of_factories: bool,
     good: fn(&Launch) -> bool,
 }
 
+const RUNS_TRUE: Check =
+    Check { what: "runs true", argv: &["/bin/true"], stdin: b"", of_factories: false, good: |l| l.exit == Some(0) };
+
 const CHECKS: &[Check] = &[
-    Check { what: "runs true", argv: &["/bin/true"], good: |l| l.exit == Some(0) },
-    Check { what: "passes exit codes", argv: &["/bin/sh", "-c", "exit 23"], good: |l| l.exit == Some(23) },
+    RUNS_TRUE,
+    Check { what: "passes exit codes", argv: &["/bin/sh", "-c", "exit 23"], good: |l| l.exit == Some(23), ..RUNS_TRUE },
     Check {
         what: "passes argv",
         argv: &["/bin/sh", "-c", "printf '%s|' \"$@\"", "sh", "a b", "", "'\"$x"],
-        good: |l| String::from_utf8_lossy(&l.stdout).contains("a b||'\"$x|"),
+        good: |l| printed(l, "a b||'\"$x|"),
+        ..RUNS_TRUE
     },
     Check {
-        what: "keeps output and errors apart",
-        argv: &["/bin/sh", "-c", "echo out; echo err >&2"],
-        good: |l| l.stdout.windows(3).any(|w| w == b"out") && l.stderr.windows(3).any(|w| w == b"err"),
+        what: "passes stdin",
+        argv: &["/bin/cat"],
+        stdin: b"smoke from stdin",
+        good: |l| printed(l, "smoke from stdin"),
+        ..RUNS_TRUE
     },
-    Check { what: "gives a PATH", argv: &["/bin/sh", "-c", "ls / >/dev/null"], good: |l| l.exit == Some(0) },
-    Check { what: "runs the probe of the worktree", argv: &["tools/probe", "env"], good: |l| l.report.ended },
+    Check {
+        what: "keeps stdout and stderr apart",
+        argv: &["/bin/sh", "-c", "echo out; echo err >&2"],
+        good: |l| printed(l, "out") && !printed(l, "err") && l.stderr.windows(3).any(|w| w == b"err"),
+        ..RUNS_TRUE
+    },
+    Check {
+        what: "passes the step's environment",
+        argv: &["/bin/sh", "-c", "echo \"[$SMOKE]\""],
+        of_factories: true,
+        good: |l| printed(l, "[a b]"),
+        ..RUNS_TRUE
+    },
+    Check { what: "gives a PATH", argv: &["/bin/sh", "-c", "ls / >/dev/null"], ..RUNS_TRUE },
+    Check {
+        what: "runs the probe of the worktree",
+        argv: &["tools/probe", "env"],
+        good: |l| l.report.ended,
+        ..RUNS_TRUE
+    },
 ];
+
+fn printed(launch: &Launch, text: &str) -> bool {
+    String::from_utf8_lossy(&launch.stdout).contains(text)
+}

@@ -20,11 +20,6 @@ impl Style {
         Self { colour: wanted && std::io::IsTerminal::is_terminal(&std::io::stdout()) }
     }
 
-    /// No colour.
-    pub fn plain() -> Self {
-        Self { colour: false }
-    }
-
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -186,7 +181,7 @@ fn totals(lines: &[ScenarioLine]) -> String {
 fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style) -> String {
     let mut out = String::new();
     let head = format!("{}  {}/{}", line.verdict.word(), line.id, line.title);
-    let _ = writeln!(out, "  {}  {}", style.paint(colour(line.verdict), &head), line.place);
+    let _ = writeln!(out, "  {}  {}:{}", style.paint(colour(line.verdict), &head), line.file, line.line);
     let _ = writeln!(out, "      {}", line.why);
     if let Some(words) = catalogue.get(&line.id).map(|g| g.words.as_str()).filter(|w| !w.is_empty()) {
         let _ = writeln!(out, "      the documentation: \"{words}\"");

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the suite says about one scenario (design 2.4).
+/// What the suite says about one scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -62,7 +62,7 @@ impl Verdict {
     }
 }
 
-/// How a control was made (design 2.4).
+/// How a control was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ControlKind {
@@ -132,7 +132,7 @@ pub struct Facts<'a> {
 
 /// The verdict and the sentence that explains it.
 pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
-    let (seen, why) = observe(facts);
+    let (seen, why) = see(facts);
     let proves_nothing = matches!(seen, Verdict::Timeout | Verdict::Inconclusive);
     match facts.expected {
         _ if !facts.claimed && (proves_nothing || matches!(seen, Verdict::Holds | Verdict::Fails)) => {
@@ -146,7 +146,7 @@ pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
     }
 }
 
-fn observe(facts: &Facts<'_>) -> (Verdict, String) {
+fn see(facts: &Facts<'_>) -> (Verdict, String) {
     // A secret that arrived has arrived, whatever became of the probe, the control or the clock.
     if let Some(violation) = facts.findings.iter().find(|f| !f.held && f.certain) {
         return (Verdict::Fails, violation.seen.clone());

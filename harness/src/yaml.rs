@@ -1,6 +1,6 @@
 //! Settings as YAML text, the way a person would write them.
 //!
-//! A plain word such as `off` stays a plain word: that it is read as the word is part of what is tested (D13).
+//! A plain word such as `off` stays a plain word: that it is read as the word is part of what is tested.
 
 use serde_json::Value;
 

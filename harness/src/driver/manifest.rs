@@ -1,4 +1,4 @@
-//! The driver manifest: one YAML file an implementation (design 2.3).
+//! The driver manifest: one YAML file an implementation.
 //!
 //! It is read strictly: an unknown key is an error, so that a misspelt claim cannot vanish.
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, is_id};
 
-/// Sandbox: launches one command under a policy. Factory: keeps the whole contract (design 2.1).
+/// Sandbox: launches one command under a policy. Factory: keeps the whole contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -61,7 +61,7 @@ pub struct Environment {
 /// How a `kind: sandbox` launches a command; null = the mode is not offered.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Launch {
+pub struct Modes {
     /// No network.
     pub closed: Option<Vec<String>>,
     /// Listed hosts only.
@@ -185,7 +185,7 @@ pub struct Manifest {
     pub env: Environment,
     /// For `kind: sandbox`.
     #[serde(default)]
-    pub launch: Launch,
+    pub launch: Modes,
     /// For `kind: factory`.
     #[serde(default)]
     pub commands: Commands,

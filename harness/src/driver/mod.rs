@@ -1,6 +1,6 @@
 //! Drivers: how an implementation is asked, as data.
 //!
-//! A manifest says how to launch it and where to look afterwards (design 2.3). Nothing here knows any implementation.
+//! A manifest says how to launch it and where to look afterwards. Nothing here knows any implementation.
 
 pub mod manifest;
 pub mod template;

@@ -1,4 +1,4 @@
-//! Templates of a manifest: minijinja with the filters of design 2.3.
+//! Templates of a manifest: minijinja with a few filters of our own.
 //!
 //! An argv entry that is exactly `{{argv}}` stands for the whole command; every other entry renders to one argument.
 

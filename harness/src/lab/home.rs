@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::root::Plan;
+use super::root::Supplies;
 use super::{HOME, Lab, PROBE, SUITE, Start};
 
 /// Every token begins so.
@@ -45,7 +45,7 @@ const SECRETS: &[&str] = &[
 const LISTED: &[&str] = &["", ".ssh", ".gnupg", ".gnupg/private-keys-v1.d", ".aws", ".config", "Documents"];
 
 /// Fills the home. Called as the lab's user.
-pub fn furnish(plan: &Plan, start: Start) -> io::Result<Lab> {
+pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
     let home = Path::new(HOME);
     for name in SECRETS {
         canary(&home.join(name))?;
@@ -63,7 +63,7 @@ pub fn furnish(plan: &Plan, start: Start) -> io::Result<Lab> {
     agents(&home.join(".local/bin"))?;
     fs::create_dir_all(home.join("factories"))?;
     let mut lab = Lab { start, backend: None };
-    if let Some(name) = &plan.backend {
+    if let Some(name) = &supplies.backend {
         lab.backend = Lab::which(name);
         links_without(name)?;
         if let Some(real) = &lab.backend {

@@ -1,4 +1,4 @@
-//! The lab: a throw-away host that nobody minds losing (design 2.6).
+//! The lab: a throw-away host that nobody minds losing.
 //!
 //! It has its own mount, PID, network, IPC and UTS namespaces, a root file system of its own, a home with canaries, and
 //! a second network namespace, the world. Everything in it runs as one unprivileged user. Its pid 1 takes everything

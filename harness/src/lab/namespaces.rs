@@ -27,9 +27,9 @@ pub const BLOCKED: u8 = 3;
 ///
 /// Must be called before any thread is started. Whatever cannot be made is told on stderr and ends with [`BLOCKED`]:
 /// nothing of the suite ever runs on the real host instead.
-pub fn run_inside(plan: &root::Plan, engine: impl FnOnce(&Lab) -> u8) -> ExitCode {
+pub fn run_inside(supplies: &root::Supplies, engine: impl FnOnce(&Lab) -> u8) -> ExitCode {
     let start = if Uid::effective().is_root() { Start::Root } else { Start::Unprivileged };
-    match fork_and_wait(move || make(plan, start, engine)) {
+    match fork_and_wait(move || make(supplies, start, engine)) {
         Ok(code) => ExitCode::from(code),
         Err(e) => {
             eprintln!("conformance: the lab could not be started: {e}");
@@ -38,7 +38,7 @@ pub fn run_inside(plan: &root::Plan, engine: impl FnOnce(&Lab) -> u8) -> ExitCod
     }
 }
 
-fn make(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+fn make(supplies: &root::Supplies, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
     let made = (|| -> io::Result<()> {
         die_with_parent()?;
         if start == Start::Unprivileged {
@@ -56,7 +56,7 @@ fn make(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 
     if let Err(e) = made {
         return blocked("namespaces", &e, start);
     }
-    match fork_and_wait(move || pid_one(plan, start, engine)) {
+    match fork_and_wait(move || pid_one(supplies, start, engine)) {
         Ok(code) => code,
         Err(e) => {
             eprintln!("conformance: the lab's pid 1 is gone: {e}");
@@ -65,15 +65,15 @@ fn make(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 
     }
 }
 
-fn pid_one(plan: &root::Plan, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
-    if let Err(e) = die_with_parent().and_then(|()| root::enter(plan)) {
+fn pid_one(supplies: &root::Supplies, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+    if let Err(e) = die_with_parent().and_then(|()| root::enter(supplies)) {
         return blocked("root file system", &e, start);
     }
     if let Err(e) = start_world(start) {
         return blocked("network", &e, start);
     }
     let engine = fork_child(move || {
-        let lab = match drop_to_user(start).and_then(|()| home::furnish(plan, start)) {
+        let lab = match drop_to_user(start).and_then(|()| home::furnish(supplies, start)) {
             Ok(lab) => lab,
             Err(e) => return blocked("home", &e, start),
         };

@@ -15,7 +15,7 @@ use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Supplies {
     /// Programs and files of the driver.
     pub programs: Vec<Program>,
     /// The probe.
@@ -28,7 +28,7 @@ pub struct Plan {
 const ETC_FILE_LIMIT: u64 = 2 << 20;
 
 /// Makes the root and enters it. Afterwards the host's own root is gone from this mount namespace.
-pub fn enter(plan: &Plan) -> io::Result<()> {
+pub fn enter(supplies: &Supplies) -> io::Result<()> {
     unistd::sethostname("devbox")?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     let new = Path::new("/tmp"); // exists everywhere; the tmpfs over it is seen in this namespace only
@@ -37,7 +37,7 @@ pub fn enter(plan: &Plan) -> io::Result<()> {
     etc(&new.join("etc"))?;
     devices(&new.join("dev"))?;
     places(new)?;
-    install(plan, new)?;
+    install(supplies, new)?;
     mount(Some("proc"), &new.join("proc"), Some("proc"), hardened(), None::<&str>)?;
     let old = new.join("old");
     fs::create_dir(&old)?;
@@ -167,13 +167,13 @@ fn places(new: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn install(plan: &Plan, new: &Path) -> io::Result<()> {
+fn install(supplies: &Supplies, new: &Path) -> io::Result<()> {
     for path in ["/opt/driver", DRIVER_BIN, SUITE] {
         folder(&below(new, path), 0o755)?;
     }
     give(&below(new, SUITE))?;
-    place(&plan.probe, &below(new, SUITE))?;
-    plan.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
+    place(&supplies.probe, &below(new, SUITE))?;
+    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
 }
 
 /// Copies a program, so that the checkout may lie where the lab's user cannot go.

@@ -130,7 +130,7 @@ impl Launcher<'_> {
         }
         environment.retain(|(name, _)| !self.manifest.env.unset.contains(name));
         let fault = plan.fault.clone().or_else(|| plan.watched.then(|| Fault::Backend(environment::recorder(nonce))));
-        self.start(Start {
+        self.start(Order {
             argv,
             command,
             cwd,
@@ -153,7 +153,7 @@ impl Launcher<'_> {
         let templates = std::rc::Rc::new(Templates::new(json!({})));
         let (argv, command) = (command.to_vec(), command.to_vec());
         let factory = cwd.clone();
-        self.start(Start {
+        self.start(Order {
             argv,
             command,
             cwd,
@@ -167,33 +167,33 @@ impl Launcher<'_> {
         .await
     }
 
-    async fn start(&self, start: Start<'_>) -> Result<Launch, String> {
-        let prepared = match &start.fault {
+    async fn start(&self, order: Order<'_>) -> Result<Launch, String> {
+        let prepared = match &order.fault {
             Some(fault) => {
-                let prepared = fault.prepare(self.lab.backend.as_deref(), start.name);
+                let prepared = fault.prepare(self.lab.backend.as_deref(), order.name);
                 Some(prepared.map_err(|e| format!("{fault:?}: {e}"))?)
             }
             None => None,
         };
         let backend = self.manifest.backend.as_deref().unwrap_or_default();
-        let ended = process::run(&start.argv, &start.cwd, &start.environment, start.stdin, |command| {
+        let ended = process::run(&order.argv, &order.cwd, &order.environment, order.stdin, |command| {
             if let Some(prepared) = prepared {
                 prepared.arrange(command, backend);
             }
         })
         .await
-        .map_err(|e| format!("{}: {e}", start.argv.join(" ")))?;
+        .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;
         Ok(Launch {
             report: Report::find(&ended.stdout),
-            argv: start.argv,
-            env: start.environment.into_iter().map(|(name, _)| name).collect(),
-            command: start.command,
+            argv: order.argv,
+            env: order.environment.into_iter().map(|(name, _)| name).collect(),
+            command: order.command,
             exit: ended.exit,
             timed_out: ended.timed_out,
             stdout: ended.stdout,
             stderr: ended.stderr,
-            templates: start.templates,
-            factory: start.factory,
+            templates: order.templates,
+            factory: order.factory,
             took: ended.took,
         })
     }
@@ -239,7 +239,7 @@ impl Launcher<'_> {
     }
 }
 
-struct Start<'a> {
+struct Order<'a> {
     argv: Vec<String>,
     command: Vec<String>,
     cwd: PathBuf,
