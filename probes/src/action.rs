@@ -5,7 +5,10 @@ use std::ffi::OsString;
 
 use crate::seen::Seen;
 use crate::words::{Usage, Words};
-use crate::{argv, connect, environment, link, list, read, stat, sweep, write};
+use crate::{
+    argv, chmod, connect, descriptors, environment, exec, keyring, link, list, mkdir, mkfifo, processes, read,
+};
+use crate::{remove, rename, socket, stat, sweep, write, write_sweep};
 
 /// One thing a probe can try.
 pub trait Action {
@@ -43,13 +46,27 @@ const ACTIONS: &[(&str, Parse)] = &[
     ("list", |words| boxed(list::List::parse(words))),
     ("stat", |words| boxed(stat::Stat::parse(words))),
     ("write", |words| boxed(write::Write::parse(words))),
+    ("append", |words| boxed(write::Append::parse(words))),
+    ("create", |words| boxed(write::Create::parse(words))),
     ("open-write", |words| boxed(write::OpenWrite::parse(words))),
     ("link", |words| boxed(link::Link::parse(words))),
     ("symlink", |words| boxed(link::Symlink::parse(words))),
+    ("rename", |words| boxed(rename::Rename::parse(words))),
+    ("exchange", |words| boxed(rename::Exchange::parse(words))),
+    ("remove", |words| boxed(remove::Remove::parse(words))),
+    ("mkdir", |words| boxed(mkdir::Mkdir::parse(words))),
+    ("mkfifo", |words| boxed(mkfifo::Mkfifo::parse(words))),
+    ("chmod", |words| boxed(chmod::Chmod::parse(words))),
+    ("exec", |words| boxed(exec::Exec::parse(words))),
     ("connect", |words| boxed(connect::Connect::parse(words))),
     ("env", |words| boxed(environment::Env::parse(words))),
     ("argv", |words| boxed(argv::Argv::parse(words))),
     ("sweep", |words| boxed(sweep::Sweep::parse(words))),
+    ("write-sweep", |words| boxed(write_sweep::WriteSweep::parse(words))),
+    ("processes", |words| boxed(processes::Processes::parse(words))),
+    ("descriptors", |words| boxed(descriptors::Descriptors::parse(words))),
+    ("socket", |words| boxed(socket::Socket::parse(words))),
+    ("keyring", |words| boxed(keyring::Keyring::parse(words))),
 ];
 
 fn boxed<A: Action + 'static>(action: Result<A, Usage>) -> Result<Box<dyn Action>, Usage> {

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::fmt;
 
 /// A JSON value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub enum Json {
+    #[default]
     Null,
     Bool(bool),
     Number(i64),

@@ -30,10 +30,7 @@ impl Action for Link {
 
     fn run(&self) -> Seen {
         let detail = Json::object([("from", Json::from(self.from.as_os_str()))]);
-        match fs::hard_link(&self.from, &self.to) {
-            Ok(()) => Seen::ok(detail),
-            Err(error) => Seen { detail, ..Seen::from(error) },
-        }
+        Seen::tried(fs::hard_link(&self.from, &self.to), detail)
     }
 }
 
@@ -57,9 +54,6 @@ impl Action for Symlink {
 
     fn run(&self) -> Seen {
         let detail = Json::object([("leads_to", Json::from(self.leads_to.as_os_str()))]);
-        match symlink(&self.leads_to, &self.path) {
-            Ok(()) => Seen::ok(detail),
-            Err(error) => Seen { detail, ..Seen::from(error) },
-        }
+        Seen::tried(symlink(&self.leads_to, &self.path), detail)
     }
 }

@@ -3,23 +3,36 @@
 //! found before any action runs: one line on stderr, exit code 2.
 //!
 //! It reports raw facts (errno, bytes, pids). It never decides whether something is right, never
-//! waits for ever, and never writes but where `write`, `link` and `symlink` are told to.
+//! waits for ever, and never changes a file but the one that its words name; `write-sweep` makes files
+//! of its own everywhere it can, and removes them again.
 
 mod action;
 mod argv;
+mod chmod;
 mod connect;
+mod descriptors;
 mod environment;
+mod exec;
 mod http;
 mod json;
+mod keyring;
 mod link;
 mod list;
+mod mkdir;
+mod mkfifo;
+mod mounts;
+mod processes;
 mod read;
+mod remove;
+mod rename;
 mod resolve;
 mod seen;
+mod socket;
 mod stat;
 mod sweep;
 mod words;
 mod write;
+mod write_sweep;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -17,6 +17,11 @@ impl Seen {
         Self { errno: None, detail }
     }
 
+    /// The same detail whether it went well or not.
+    pub fn tried<T>(result: io::Result<T>, detail: Json) -> Self {
+        Self { errno: result.err().as_ref().map(errno), detail }
+    }
+
     pub fn failed(errno: impl Into<String>, detail: Json) -> Self {
         Self { errno: Some(errno.into()), detail }
     }
@@ -26,6 +31,11 @@ impl From<io::Error> for Seen {
     fn from(error: io::Error) -> Self {
         Self::failed(errno(&error), Json::Object(Vec::new()))
     }
+}
+
+/// A part of a detail that may fail by itself: what was seen, or the symbol of the error.
+pub fn or_errno(seen: io::Result<Json>) -> Json {
+    seen.unwrap_or_else(|error| Json::from(errno(&error)))
 }
 
 /// The symbol of an error, as in errno(3): `ENOENT`. Errors that std makes itself (a connect that

@@ -40,7 +40,8 @@ impl Action for Stat {
     }
 }
 
-fn kind(of: FileType) -> &'static str {
+/// The word for a kind of file.
+pub fn kind(of: FileType) -> &'static str {
     match of {
         _ if of.is_file() => "file",
         _ if of.is_dir() => "folder",

@@ -114,8 +114,9 @@ struct Found {
     root: Option<String>,
 }
 
+/// Whether the text, not empty, stands anywhere in the bytes.
 /// `skip_until` is memchr(3) in disguise: quick in a debug build too.
-fn contains(bytes: &[u8], text: &[u8]) -> bool {
+pub fn contains(bytes: &[u8], text: &[u8]) -> bool {
     let (first, mut rest) = (text[0], bytes);
     while rest.skip_until(first).is_ok_and(|skipped| skipped > 0) {
         let at = bytes.len() - rest.len() - 1;

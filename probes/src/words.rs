@@ -48,6 +48,13 @@ impl Words {
         value.parse().map_err(|_| Usage(format!("{name} needs a number, got {value:?}")))
     }
 
+    /// Takes every `name` out of the words; true where there was one.
+    pub fn flag(&mut self, name: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|word| word != name);
+        self.0.len() < before
+    }
+
     /// What remains must be exactly these.
     pub fn exactly<const N: usize>(self, names: [&str; N]) -> Result<[OsString; N], Usage> {
         <[OsString; N]>::try_from(self.0).map_err(|words| {
@@ -83,6 +90,13 @@ mod tests {
     fn an_option_may_come_twice() {
         assert_eq!(words("--find a --find b").values("--find"), Ok(vec!["a".into(), "b".into()]));
         assert_eq!(words("--max 1 --max 2").number("--max", 9), Ok(2));
+    }
+
+    #[test]
+    fn a_flag_has_no_value() {
+        let mut words = words("/a --keep");
+        assert!(words.flag("--keep") && !words.flag("--keep"));
+        assert_eq!(words.exactly(["PATH"]), Ok([OsString::from("/a")]));
     }
 
     #[test]

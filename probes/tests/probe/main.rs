@@ -1,0 +1,114 @@
+//! The probe as its callers see it: lines, exit codes, and facts that another program confirms.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its tests do")]
+
+mod files;
+mod keys;
+mod network;
+mod processes;
+mod sockets;
+mod sweeps;
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn probe() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_kusaw-probe"))
+}
+
+/// Runs words split at blanks; every line must be JSON, the last one the end, the exit code 37.
+fn lines(words: &str) -> Vec<Value> {
+    reported(probe().args(words.split(' ')).output().unwrap())
+}
+
+fn reported(output: Output) -> Vec<Value> {
+    assert_eq!(output.status.code(), Some(37), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.pop(), Some(json!({"probe": 1, "end": true})));
+    lines
+}
+
+fn one(words: &str) -> Value {
+    let mut lines = lines(words);
+    assert_eq!(lines.len(), 1);
+    lines.remove(0)
+}
+
+fn folder() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn a_line_has_the_agreed_members() {
+    let line = one("read /nonexistent");
+    assert_eq!(line["probe"], 1);
+    assert_eq!(line["action"], "read");
+    assert_eq!(line["target"], "/nonexistent");
+    assert_eq!(line["ok"], false);
+    assert_eq!(line["errno"], "ENOENT");
+    assert_eq!(line["detail"], json!({}));
+    assert!(line["us"].is_u64());
+}
+
+#[test]
+fn a_usage_error_is_found_before_anything_runs() {
+    let (_folder, path) = folder();
+    for words in WRONG {
+        let file = format!("{path}/x");
+        let output = probe().args(["write", &file, "text", "+"]).args(words.split(' ')).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert!(output.stdout.is_empty());
+        assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1, "{words}");
+        assert!(!fs::exists(file).unwrap());
+    }
+    assert_eq!(probe().output().unwrap().status.code(), Some(2));
+}
+
+const WRONG: &[&str] = &[
+    "",
+    "reed /a",
+    "read",
+    "write /a",
+    "append /a",
+    "rename /a",
+    "chmod 8 /a",
+    "chmod 17777 /a",
+    "exec",
+    "connect nowhere",
+    "connect --proxy socks a:1",
+    "sweep /",
+    "write-sweep",
+    "write-sweep /nonexistent --name a/b",
+    "write-sweep /nonexistent --name ..",
+    "processes x",
+    "processes --find",
+    "descriptors x",
+    "socket --type raw /a",
+    "keyring a b",
+];
+
+#[test]
+fn argv_and_environment_are_those_of_the_process() {
+    let (folder, path) = folder();
+    let odd = std::ffi::OsStr::from_bytes(b"\xff\n\"");
+    let mut command = probe();
+    command.args(["argv", "one two", ""]).arg(odd).args(["+", "env", "A", "B", "+", "env"]);
+    let output = command.env_clear().env("A", "1").env("C", odd).current_dir(folder.path()).output().unwrap();
+    let seen = reported(output);
+    let argv = &seen[0]["detail"]["argv"];
+    assert_eq!(argv[2], "one two");
+    assert_eq!(argv[3], "");
+    assert_eq!(argv[4], "\u{fffd}\n\"");
+    assert_eq!(argv.as_array().unwrap().len(), 11);
+    assert_eq!(seen[0]["detail"]["cwd"], fs::canonicalize(path).unwrap().to_str().unwrap());
+    assert_eq!(seen[0]["detail"]["ppid"], std::process::id());
+    assert_eq!(seen[1]["detail"], json!({"vars": {"A": "1"}}));
+    assert_eq!(seen[2]["detail"], json!({"vars": {"A": "1", "C": "\u{fffd}\n\""}}));
+}

@@ -1,0 +1,127 @@
+//! `connect`: directly and through a proxy.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::{one, probe, reported};
+
+/// A server that gives each connection to `answer` with the head of what it asked.
+fn server(answer: impl Fn(String, TcpStream) + Send + Sync + Copy + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let request = request(&mut stream);
+                answer(request, stream);
+            });
+        }
+    });
+    address
+}
+
+fn request(stream: &mut TcpStream) -> String {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) == 1 {
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).unwrap()
+}
+
+fn say(mut stream: &TcpStream, text: &str) {
+    stream.write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_direct_connection_shows_what_the_origin_says() {
+    let origin = server(|request, stream| {
+        say(&stream, &format!("HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\n{}", &request[..4]));
+        thread::sleep(Duration::from_secs(20));
+    });
+    let started = Instant::now();
+    let seen = one(&format!("connect {origin}"));
+    assert!(started.elapsed() < Duration::from_secs(5), "waited for the end of a complete answer");
+    assert_eq!(seen["ok"], true);
+    assert_eq!(seen["detail"]["via"], "none");
+    assert_eq!(seen["detail"]["address"], origin);
+    assert_eq!(seen["detail"]["status"], Value::Null);
+    assert!(seen["detail"]["reply"].as_str().unwrap().ends_with("\r\n\r\nGET "));
+    assert_eq!(seen["detail"]["attempts"], 1);
+}
+
+#[test]
+fn silence_and_refusal_have_their_own_symbols() {
+    let silent = server(|_, _stream| thread::sleep(Duration::from_secs(20)));
+    assert_eq!(one(&format!("connect --timeout 200 {silent}"))["errno"], "ETIMEDOUT");
+    let closing = server(|_, _| ());
+    assert_eq!(one(&format!("connect {closing}"))["errno"], "ENOREPLY");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let seen = one(&format!("connect {free}"));
+    assert_eq!(seen["errno"], "ECONNREFUSED");
+    assert_eq!(seen["detail"]["address"], free.to_string());
+    let output = probe().env_clear().args(["connect", "--proxy", "http", "a.invalid:80"]).output().unwrap();
+    assert_eq!(reported(output)[0]["errno"], "ENOPROXY");
+}
+
+/// A proxy that lets `good.invalid` through and answers in the origin's place.
+fn proxy() -> String {
+    server(|asked, mut stream| {
+        let good = asked.contains("good.invalid");
+        let tunnel = asked.starts_with("CONNECT ");
+        if !good {
+            say(&stream, "HTTP/1.1 403 No\r\nContent-Length: 4\r\n\r\nnope");
+        } else if tunnel {
+            say(&stream, "HTTP/1.1 200 OK\r\n\r\nfirst ");
+            let inner = request(&mut stream);
+            say(&stream, &inner);
+        } else {
+            say(&stream, &format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{asked}", asked.len()));
+        }
+    })
+}
+
+fn through(proxy: &str, words: &str) -> Value {
+    let url = format!("http://{proxy}/");
+    let mut command = probe();
+    command.env("HTTPS_PROXY", &url).env("HTTP_PROXY", &url).args(words.split(' '));
+    reported(command.output().unwrap()).remove(0)
+}
+
+#[test]
+fn a_tunnel_carries_the_origins_first_words() {
+    let proxy = proxy();
+    let seen = through(&proxy, "connect --proxy connect good.invalid:443");
+    assert_eq!(seen["ok"], true, "{seen}");
+    assert_eq!(seen["detail"]["status"], 200);
+    assert_eq!(seen["detail"]["address"], proxy);
+    assert_eq!(seen["detail"]["reply"], "first GET / HTTP/1.1\r\nHost: good.invalid\r\nConnection: close\r\n\r\n");
+    let seen = through(&proxy, "connect --proxy connect bad.invalid:443");
+    assert_eq!((&seen["ok"], &seen["errno"]), (&json!(false), &json!("EPROXY403")));
+    assert_eq!(seen["detail"]["status"], 403);
+    assert!(seen["detail"]["reply"].as_str().unwrap().ends_with("nope"));
+}
+
+#[test]
+fn plain_http_goes_in_absolute_form() {
+    let proxy = proxy();
+    let seen = through(&proxy, "connect --proxy http good.invalid:80");
+    assert_eq!(seen["ok"], true, "{seen}");
+    assert!(seen["detail"]["reply"].as_str().unwrap().contains("GET http://good.invalid:80/ HTTP/1.1\r\n"));
+    let seen = through(&proxy, "connect --proxy http bad.invalid:80");
+    assert_eq!(seen["errno"], "EPROXY403");
+}
+
+#[test]
+fn many_tries_are_counted() {
+    let proxy = proxy();
+    let seen = through(&proxy, "connect --proxy connect --parallel 8 --times 2 good.invalid:443");
+    assert_eq!(seen["detail"]["attempts"], 16);
+    assert_eq!(seen["detail"]["counts"], json!({"ok": 16, "refused": 0}));
+    let seen = through(&proxy, "connect --proxy http --times 3 bad.invalid:80");
+    assert_eq!(seen["detail"]["counts"], json!({"ok": 0, "refused": 3}));
+}
