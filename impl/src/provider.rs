@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::process::path;
+
 /// One agent CLI.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Provider {
@@ -47,9 +49,7 @@ pub fn find(name: &str) -> Option<&'static Provider> {
 /// Where the provider's program really is, and what must be visible for it to start: itself, or, where a
 /// link on PATH leads to it, the folder it was installed in. `None` when it is not on PATH.
 pub fn installed(provider: &Provider) -> Option<(PathBuf, Option<PathBuf>)> {
-    let path = std::env::var_os("PATH")?;
-    let candidates = std::env::split_paths(&path).filter(|p| p.is_absolute()).map(|p| p.join(provider.executable));
-    let found = candidates.into_iter().find(|p| p.is_file())?;
+    let found = path::find(provider.executable)?;
     let real = found.canonicalize().ok()?;
     if real.starts_with("/usr") {
         return Some((real, None));

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::etc;
+use super::etc::{self, Etc};
 use super::plan::Host;
 use crate::outcome::{Reason, Refusal};
 use crate::reach::Reach;
@@ -21,14 +21,14 @@ const PROC_READ_ONLY: &[&str] = &["/proc/sys", "/proc/sysrq-trigger", "/proc/irq
 /// Kernel memory and keys, readable for uid 0.
 const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug"];
 
-/// The facts, with the prepared /etc made if it is not there yet.
-pub fn read(reach: &Reach) -> Result<Host, Refusal> {
+/// The facts, with the prepared /etc made if it is not there yet; it is held as long as the second value lives.
+pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
     let root = nix::unistd::geteuid().is_root();
     let prepared = etc::prepare(reach)
         .map_err(|e| Refusal::new(Reason::SetupFailed, format!("the prepared /etc could not be made: {e}")))?;
     let mut host = Host {
-        empty: prepared.join(etc::EMPTY),
-        etc: prepared,
+        empty: prepared.path.join(etc::EMPTY),
+        etc: prepared.path.clone(),
         hidden: paths(SOURCES).filter(|p| has_entries(p)).collect(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
         proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),
@@ -45,7 +45,7 @@ pub fn read(reach: &Reach) -> Result<Host, Refusal> {
             _ => {}
         }
     }
-    Ok(host)
+    Ok((host, prepared))
 }
 
 fn paths(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
