@@ -4,9 +4,13 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// One or more lines.
+/// Most characters of a line.
+const MOST: usize = 4096;
+
+/// One or more lines; control characters, such as those of a path, do not reach the terminal.
 pub fn say(text: impl Display) {
-    let lines: String = text.to_string().lines().map(|line| format!("kusaw: {line}\n")).collect();
+    let text = text.to_string();
+    let lines: String = text.lines().map(|line| format!("kusaw: {}\n", printable(line, MOST))).collect();
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }
 

@@ -4,22 +4,17 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek};
-use std::os::fd::AsFd;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-
 use crate::outcome::{Reason, Refusal};
-use crate::process::pidfd;
+use crate::process::{command, path};
 
 /// Longest time for one git command.
 const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Most that is read of what git says, in bytes.
-const SAID: u64 = 1 << 20;
 
 /// Settings that beat those of the repository.
 const HARDENED: &[&str] = &[
@@ -124,7 +119,8 @@ pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
 /// One `worktree add` at a time in a repository: git reads the others' half-made entries and fails on them. The lock is
 /// one of flock(2) on the repository's folder, held until the descriptor is closed.
 fn lock(repo: &Path) -> io::Result<File> {
-    let folder = File::open(repo)?;
+    // Nothing but a folder is opened: a FIFO would be waited for.
+    let folder = File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(repo)?;
     let deadline = Instant::now() + TIMEOUT;
     loop {
         match folder.try_lock() {
@@ -138,9 +134,10 @@ fn lock(repo: &Path) -> io::Result<File> {
 
 /// Runs git in `folder` and returns what it says on stdout; the error is the last line of stderr, or how it ended.
 fn git<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>) -> Result<String, String> {
-    let mut git = Command::new("git");
+    let program = path::find("git").ok_or("no program git in any folder of PATH")?;
+    let mut git = Command::new(program);
     git.env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("PATH", path::searched())
         .env("HOME", "/nonexistent")
         .env("LC_ALL", "C")
         .env("GIT_CONFIG_NOSYSTEM", "1")
@@ -151,35 +148,7 @@ fn git<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>) -
         .env("GIT_NO_REPLACE_OBJECTS", "1");
     git.args(HARDENED.iter().flat_map(|setting| ["-c", setting]));
     git.arg("-C").arg(folder).args(arguments);
-    finish(&mut git).unwrap_or_else(|e| Err(format!("git: {e}")))
-}
-
-fn finish(git: &mut Command) -> io::Result<Result<String, String>> {
-    let (out, err) = (tempfile::tempfile()?, tempfile::tempfile()?);
-    let mut child = git.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
-    let ended = pidfd::open(child.id() as i32)?;
-    let timeout = PollTimeout::try_from(TIMEOUT).unwrap_or(PollTimeout::MAX);
-    let in_time = poll(&mut [PollFd::new(ended.as_fd(), PollFlags::POLLIN)], timeout).is_ok_and(|n| n > 0);
-    if !in_time {
-        child.kill()?;
-    }
-    let status = child.wait()?;
-    if !in_time {
-        return Ok(Err(format!("git took longer than {} s", TIMEOUT.as_secs())));
-    }
-    Ok(match status.success() {
-        true => Ok(text(out)?),
-        false => Err(text(err)?.lines().last().map_or_else(|| status.to_string(), str::to_string)),
-    })
-}
-
-fn text(mut file: File) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    if file.take(SAID).read_to_end(&mut bytes)? as u64 == SAID {
-        return Err(io::Error::other("it says too much"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    command::run(&mut git, TIMEOUT).unwrap_or_else(|e| Err(format!("git: {e}")))
 }
 
 #[cfg(test)]

@@ -16,6 +16,12 @@ pub fn folders(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     env::split_paths(path).filter(|folder| folder.is_absolute())
 }
 
+/// PATH as it is searched, for a child.
+pub fn searched() -> std::ffi::OsString {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(folders(&path)).unwrap_or_default()
+}
+
 fn executable(file: &Path) -> bool {
     file.is_file() && access(file, AccessFlags::X_OK).is_ok()
 }

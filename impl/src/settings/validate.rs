@@ -8,6 +8,7 @@ use serde_yaml::Spanned;
 use super::{Complaint, Sandbox, Settings, Step, StepSandbox};
 use crate::egress::entry::Entry;
 use crate::provider;
+use crate::stderr::printable;
 
 /// The first thing that is wrong, if any.
 pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Complaint>> {
@@ -21,18 +22,21 @@ pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Com
         }
     }
     for (name, step) in &settings.steps {
+        check.name(name, &format!("steps.{}", printable(name, 80)))?;
         check.step(step, &format!("steps.{name}"))?;
     }
     Ok(())
 }
 
-/// The rule for names of repositories and attempts, in words.
-pub const NAME: &str = "1 to 64 letters, digits, dots, dashes and underscores, no dot or dash first";
+/// The rule for names of repositories, steps and attempts, in words.
+pub const NAME: &str = "1 to 64 letters, digits, dots, dashes and underscores; no dot or dash first, no two dots, no dot or .lock at the end";
 
-/// Whether `text` is a name: as one part of a path it stays where it is, and no program takes it for an option.
+/// Whether `text` is a name: as one part of a path it stays where it is, no program takes it for an option, and it can be a
+/// part of a branch (git-check-ref-format(1)).
 pub fn is_name(text: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
-    (1..=64).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with(['.', '-'])
+    let is_ref = !text.contains("..") && !text.ends_with('.') && !text.ends_with(".lock");
+    (1..=64).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with(['.', '-']) && is_ref
 }
 
 struct Check<'a> {

@@ -18,6 +18,9 @@ const SOURCES: &[&str] = &["/usr/src", "/usr/local/src"];
 /// Machine-wide switches, writable for uid 0 even without capabilities.
 const PROC_READ_ONLY: &[&str] = &["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
 
+/// The devices that `--dev` brings, each a mount of the host's own node.
+const DEVICE_NODES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
 /// Kernel memory and keys, readable for uid 0.
 const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug"];
 
@@ -29,7 +32,8 @@ pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
     let mut host = Host {
         empty: prepared.path.join(etc::EMPTY),
         etc: prepared.path.clone(),
-        hidden: paths(SOURCES).filter(|p| has_entries(p)).collect(),
+        hidden: paths(SOURCES).filter(|p| has_entries(p)).chain(home_below_usr()?).collect(),
+        device_nodes: paths(DEVICE_NODES).filter(|p| root && p.exists()).collect(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
         proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),
         ..Host::default()
@@ -50,6 +54,21 @@ pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
 
 fn paths(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
     names.iter().map(PathBuf::from)
+}
+
+/// The user's home, where it lies below /usr (`/home` may be a link to there): it must not come along with the system.
+fn home_below_usr() -> Result<Option<PathBuf>, Refusal> {
+    let Some(home) = std::env::var_os("HOME").and_then(|home| fs::canonicalize(home).ok()) else { return Ok(None) };
+    if !home.starts_with("/usr") {
+        return Ok(None);
+    }
+    let system =
+        ["/usr", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/sbin", "/usr/share", "/usr/local", "/usr/libexec"];
+    if system.iter().any(|folder| home == Path::new(folder)) {
+        let what = format!("HOME is {}, which every program needs to see", home.display());
+        return Err(Refusal::new(Reason::SetupFailed, what));
+    }
+    Ok(Some(home))
 }
 
 fn below_usr(target: &Path) -> bool {

@@ -20,7 +20,7 @@ use kusaw_enter::job::mount_namespace;
 
 use super::Launch;
 use crate::outcome::{End, Reason, Refusal};
-use crate::process::path;
+use crate::process::{command, path};
 use conversation::Conversation;
 
 /// The name in records and reports.
@@ -62,8 +62,8 @@ pub fn find() -> Result<PathBuf, Refusal> {
 
 /// The version bwrap says it has, for the report only: no decision hangs on it.
 pub fn version() -> Option<String> {
-    let out = Command::new(find().ok()?).arg("--version").env_clear().output().ok()?;
-    let text = String::from_utf8(out.stdout).ok()?;
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let text = command::run(Command::new(find().ok()?).arg("--version").env_clear(), PATIENCE).ok()?.ok()?;
     text.split_whitespace().last().map(str::to_string)
 }
 
