@@ -18,9 +18,6 @@ const SOURCES: &[&str] = &["/usr/src", "/usr/local/src"];
 /// Machine-wide switches, writable for uid 0 even without capabilities.
 const PROC_READ_ONLY: &[&str] = &["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
 
-/// The devices that `--dev` brings, each a mount of the host's own node.
-const DEVICE_NODES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
-
 /// Kernel memory and keys, readable for uid 0.
 const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug"];
 
@@ -33,7 +30,6 @@ pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
         empty: prepared.path.join(etc::EMPTY),
         etc: prepared.path.clone(),
         hidden: paths(SOURCES).filter(|p| has_entries(p)).chain(home_below_usr()?).collect(),
-        device_nodes: paths(DEVICE_NODES).filter(|p| root && p.exists()).collect(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
         proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),
         ..Host::default()

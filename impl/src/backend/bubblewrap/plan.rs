@@ -20,8 +20,6 @@ pub struct Host {
     pub empty: PathBuf,
     /// Folders below /usr that hold other people's sources.
     pub hidden: Vec<PathBuf>,
-    /// As root: devices whose nodes are made read-only, so that their modes cannot be changed.
-    pub device_nodes: Vec<PathBuf>,
     /// As root: parts of /proc that are made read-only or unreadable, as OCI runtimes do.
     pub proc_read_only: Vec<PathBuf>,
     /// See above.
@@ -36,7 +34,6 @@ pub fn arguments(reach: &Reach, host: &Host) -> Vec<OsString> {
     plan.system(host);
     plan.attempt(reach);
     plan.words(&["--tmpfs", "/dev/shm"]);
-    host.device_nodes.iter().for_each(|node| plan.0.extend(["--remount-ro".into(), node.into()]));
     plan.words(&["--remount-ro", "/dev"]);
     plan.words(&["--remount-ro", "/"]);
     plan.0
@@ -162,7 +159,6 @@ mod tests {
         let host = Host {
             folders: vec!["/lib64".into()],
             hidden: vec!["/usr/local/src".into()],
-            device_nodes: vec!["/dev/null".into()],
             proc_read_only: vec!["/proc/sys".into()],
             proc_masked: vec!["/proc/kcore".into()],
             ..host()
@@ -193,7 +189,6 @@ mod tests {
         --bind /tmp/kusaw-x/tmp /tmp
         --bind /tmp/kusaw-x/home /home/dev
         --tmpfs /dev/shm
-        --remount-ro /dev/null
         --remount-ro /dev
         --remount-ro /
         ");
