@@ -3,12 +3,12 @@
 SHELL := bash
 ARGS ?=
 PREFIX ?= /usr/local
-CONFORMANCE := cargo run --quiet --package kusaw-conformance --bin conformance --
+CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
 .PHONY: conformance test e2e-egress bench setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
-	$(CONFORMANCE) run $(ARGS)
+	$(CONFORMANCE) $(ARGS)
 
 test: setup ## everything: format, lints, unit, command line, features' lint, conformance on kusaw, letter and none
 	cargo fmt --all --check
@@ -37,6 +37,7 @@ install: build ## into PREFIX/bin: kusaw finds its stage beside itself
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin target/release/kusaw target/static/*/release/kusaw-enter
 
 pages: ## the generated pages in docs/
+	mkdir -p docs/schemas
 	$(CONFORMANCE) list --markdown > docs/guarantees.md
 	$(CONFORMANCE) schema driver > docs/schemas/driver.json
 	$(CONFORMANCE) schema record > docs/schemas/record.json

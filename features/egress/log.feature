@@ -148,6 +148,15 @@ Feature: The log of blocked hosts
       And planted, a line too many is noticed
 
     @extra
+    # A listed name that leads to a private address is a blocked host
+    Scenario: an allowed name that leads to a private address is logged
+      Given the host "private.example" is allowed
+      When the step runs the probe "connect --proxy connect private.example:443"
+      Then no origin answers
+      And the egress.log names exactly "private.example"
+      And planted, a missing line is noticed
+
+    @extra
     Scenario: spellings and ports of one host are one line
       When the step runs the probe "connect --proxy connect Odd.Example:443 + connect --proxy connect odd.example.:443 + connect --proxy connect odd.example:80 + connect --proxy http ODD.example:8080"
       Then no origin answers

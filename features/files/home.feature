@@ -78,7 +78,7 @@ Feature: The user's home
       And bare, the same probe gets the secret
 
     Scenario: cannot find a secret of the home in any file that it sees
-      When the step runs the probe "sweep / --find {token} --skip /usr --skip /proc --skip /sys --skip /opt"
+      When the step runs the probe "sweep / --find {token} --skip /usr --skip /proc --skip /sys"
       Then no secret arrives
       And bare, the same probe gets the secret
 
@@ -86,6 +86,30 @@ Feature: The user's home
       When the step runs the shell command "(tools/probe read ~/.netrc; exit $?) & wait $!"
       Then no secret arrives
       And bare, the same probe gets the secret
+
+    @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot read the home either
+      Given the step is run by the provider "<provider>" with the prompt "tools/probe <probe>"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "<probe>" gets the secret
+
+      Examples:
+        | provider    | probe                                    |
+        | claude-code | read ~/.netrc + list ~                   |
+        | cursor      | read ~/.aws/credentials + list ~/.config |
+
+    @needs:factory
+    Scenario Outline: the number of repos makes no difference: <repos>
+      Given its active repos have the sandbox "<repos>"
+      When the step runs the shell command "cat ~/.netrc ~/.aws/credentials; ls -a ~"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | repos       |
+        | none        |
+        | unset+unset |
 
     Scenario: with network allowlist the home is hidden as well
       Given the network is allowlist

@@ -79,9 +79,33 @@ Feature: Keys
         | hard link                 | link ~/.ssh/id_ed25519 hard-key-{nonce} + read hard-key-{nonce}  |
 
     Scenario: cat of the shell cannot read a key either
-      When the step runs the shell command "cat ~/.ssh/id_ed25519 ~/.gnupg/trustdb.gpg; exit 37"
+      When the step runs the shell command "cat ~/.ssh/id_ed25519 ~/.gnupg/trustdb.gpg"
       Then no secret arrives
       And bare, the same probe gets the secret
+
+    @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot read a key either
+      Given the step is run by the provider "<provider>" with the prompt "tools/probe <probe>"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "<probe>" gets the secret
+
+      Examples:
+        | provider    | probe                                   |
+        | claude-code | read ~/.ssh/id_ed25519 + list ~/.ssh    |
+        | cursor      | read ~/.gnupg/trustdb.gpg + list ~/.gnupg |
+
+    @needs:factory
+    Scenario Outline: the number of repos makes no difference: <repos>
+      Given its active repos have the sandbox "<repos>"
+      When the step runs the shell command "cat ~/.ssh/id_ed25519 ~/.gnupg/trustdb.gpg; ls -a ~/.ssh ~/.gnupg"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | repos       |
+        | none        |
+        | unset+unset |
 
     Scenario: with network allowlist the keys are hidden as well
       Given the network is allowlist

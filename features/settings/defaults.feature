@@ -57,16 +57,36 @@ Feature: Defaults
       Examples:
         | path                    |
         | /srv/data/customers.csv |
+        | /mnt/data/customers.csv |
+        | /media/data/customers.csv |
+        | /opt/data/customers.csv |
+        | /var/data/customers.csv |
+        | /var/lib/data/customers.csv |
+        | /run/user/42042/customers.csv |
+        | /tmp/customers.csv      |
+        | /var/tmp/customers.csv  |
         | ~/.aws/credentials      |
 
-    Scenario: no path outside is writable
+    Scenario Outline: no path outside is writable: <folder>
       Given the sandbox settings
         """
         mode: required
         """
-      When the step runs the probe "write /srv/data/written-{nonce} x"
-      Then "/srv/data/written-{nonce}" is not there afterwards
-      And bare, the same probe writes "/srv/data/written-{nonce}"
+      When the step runs the probe "write <folder>/written-{nonce} x"
+      Then "<folder>/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "<folder>/written-{nonce}"
+
+      Examples:
+        | folder          |
+        | /srv/data       |
+        | /mnt/data       |
+        | /opt/data       |
+        | /var/lib/data   |
+        | /run/user/42042 |
+        | /tmp            |
+        | /var/tmp        |
+        | /dev/shm        |
+        | ~/Documents     |
 
     Scenario Outline: no host is allowed when <what>
       Given the sandbox settings
@@ -98,6 +118,16 @@ Feature: Defaults
         | egress is left out         | claude-code | api.anthropic.com | {mode: required, network: allowlist}                      |
         | only allow is set          | claude-code | api.anthropic.com | {mode: required, network: allowlist, egress: {allow: []}} |
         | the agent is another       | cursor      | api2.cursor.sh    | {mode: required, network: allowlist}                      |
+
+    Scenario: a provider's hosts do not open others
+      Given the sandbox settings
+        """
+        {mode: required, network: allowlist}
+        """
+      And the step is run by the provider "claude-code" with the prompt "tools/probe connect --proxy connect blocked.example:443"
+      When the step is run
+      Then no origin answers
+      And bare, "blocked.example:443" answers
 
     Scenario: a provider's hosts are not allowed for a step without that provider
       Given the sandbox settings

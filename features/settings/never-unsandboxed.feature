@@ -33,6 +33,19 @@ Feature: Required means required
         | user namespaces are off |
         | /proc is masked         |
 
+    Scenario: nothing is executed when the repository is broken
+      Given the repository is broken
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with the repository mended the mark is found
+
+    Scenario: nothing is executed unsandboxed when TMPDIR is not there
+      Given TMPDIR is not there
+      When the step is run
+      Then no mark is found outside
+      And planted, without the sandbox the mark is found outside
+
     Scenario Outline: nothing is executed when <fault> and the network is allowlist
       Given the network is allowlist
       And <fault>
@@ -127,6 +140,22 @@ Feature: Required means required
       Given bubblewrap does "while [ x$1 != x-- ]; do shift; done; shift; exec "$@""
       When the step is run
       Then the attempt is refused with the reason "bwrap-failed"
+      And no mark is found
+      And planted, without the fault the mark is found
+
+    @extra
+    Scenario: nothing is executed when bubblewrap gives user and PID namespaces only
+      Given bubblewrap does "while [ x$1 != x-- ]; do shift; done; shift; exec unshare -Uprf --kill-child "$@""
+      When the step is run
+      Then the attempt is refused with the reason "bwrap-failed"
+      And no mark is found
+      And planted, without the fault the mark is found
+
+    @extra @needs:parts
+    Scenario: nothing is executed when the program that it starts inside is missing
+      Given the program that it starts inside is missing
+      When the step is run
+      Then the attempt is refused with the reason "stage-missing"
       And no mark is found
       And planted, without the fault the mark is found
 

@@ -80,6 +80,13 @@ Feature: Wrong settings
         | right but for a step that is there twice |
         | right but for a tab as indentation  |
         | right but for a repo nobody knows   |
+        | right but for an unknown key at the top |
+        | right but for an unknown key of the step |
+        | right but for an unknown key of the repo |
+        | right but for a step that both runs and prompts |
+        | right but for a repo that is there twice |
+        | right but for a variable that is no name |
+        | right but for a merge key           |
 
     Scenario: a step nobody knows is refused
       Given the step that is asked for is called "nobody"
@@ -106,6 +113,9 @@ Feature: Wrong settings
         | a number               | 0           |
         | a list                 | [off]       |
         | a mode of other case   | {mode: OFF} |
+        | a mode that is a key   | {mode: {required: }} |
+        | a bad host of its own  | {mode: required, egress: {allow: ['*']}} |
+        | an unknown key of its own | {mode: required, netwrok: open} |
 
     @needs:yaml
     # YAML 1.1 reads the word off as false

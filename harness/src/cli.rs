@@ -18,6 +18,7 @@ use crate::lab::programs::Source;
 use crate::lab::{Lab, root::Supplies};
 use crate::record::{RECORD, Recorder, Run};
 use crate::scene::{CONTEXT, Context};
+use crate::text::print;
 use crate::verdict::Verdict;
 use crate::{host, smoke, summary};
 
@@ -103,7 +104,7 @@ pub fn main() -> ExitCode {
         Some(Command::Schema { format: Format::Driver }) => Ok(print_page(&crate::page::driver_schema())),
         Some(Command::Schema { format: Format::Record }) => Ok(print_page(&crate::page::record_schema())),
         Some(Command::Smoke(args)) => {
-            prepare(&args).map(|p| run_inside(&p.supplies.clone(), |lab| smoke::run(lab, &p.manifest)))
+            prepare(&args).map(|p| ExitCode::from(run_inside(&p.supplies.clone(), |lab| smoke::run(lab, &p.manifest))))
         }
         Some(Command::Run(args)) => run(&args),
         None => run(&cli.run),
@@ -115,7 +116,7 @@ pub fn main() -> ExitCode {
 }
 
 fn print_page(text: &str) -> ExitCode {
-    print!("{text}");
+    print(text);
     ExitCode::SUCCESS
 }
 
@@ -145,29 +146,62 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
 fn run(args: &RunArgs) -> Result<ExitCode, String> {
     let prepared = prepare(args)?;
     let (features, selected) = selected(&prepared.root, args)?;
-    let out = args.out.clone().unwrap_or_else(|| prepared.root.join("target/conformance"));
-    fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
-    let create = |name: &str| File::create(out.join(name)).map_err(|e| format!("{}: {e}", out.join(name).display()));
-    let (record, report) = (create("run.ndjson")?, create("report.md")?);
-    let supplies = prepared.supplies.clone();
-    let shown = out.join("report.md");
-    let args = args.clone();
-    Ok(run_inside(&supplies, move |lab| {
-        let files = Files { record, report };
-        match inside(lab, prepared, features, selected, files, &args) {
-            Ok(code) => {
-                println!("report: {}", shown.display());
-                if args.keep {
-                    crate::keep::shell();
-                }
-                code
-            }
-            Err(message) => {
-                eprintln!("conformance: {message}");
-                1
-            }
+    let default = || prepared.root.join("target/conformance").join(&prepared.manifest.name);
+    let out = args.out.clone().unwrap_or_else(default);
+    let report = Output::create(&out, "report.md")?;
+    let record = Output::create(&out, "run.ndjson")?;
+    let files = Files {
+        record: record.file.try_clone().map_err(|e| e.to_string())?,
+        report: report.file.try_clone().map_err(|e| e.to_string())?,
+    };
+    let (supplies, inner) = (prepared.supplies.clone(), args.clone());
+    let code = run_inside(&supplies, move |lab| {
+        let code = inside(lab, prepared, features, selected, files, &inner);
+        if inner.keep {
+            crate::keep::shell();
         }
-    }))
+        code.unwrap_or_else(|message| {
+            eprintln!("conformance: {message}");
+            1
+        })
+    });
+    record.finish()?;
+    if report.finish()? {
+        print(&format!("report: {}\n", out.join("report.md").display()));
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// A file of the real host: opened before the lab is entered, and put in its place only if something was written.
+struct Output {
+    file: File,
+    part: PathBuf,
+    path: PathBuf,
+}
+
+impl Output {
+    fn create(folder: &Path, name: &str) -> Result<Self, String> {
+        let (path, part) = (folder.join(name), folder.join(format!("{name}.part")));
+        let create = || {
+            fs::create_dir_all(folder)?;
+            File::create(&part)
+        };
+        let file = create().map_err(|e| format!("{}: {e}", part.display()))?;
+        Ok(Self { file, part, path })
+    }
+
+    fn finish(self) -> Result<bool, String> {
+        let put = || {
+            let written = self.file.metadata()?.len() > 0;
+            if written {
+                fs::rename(&self.part, &self.path)?
+            } else {
+                fs::remove_file(&self.part)?
+            }
+            Ok(written)
+        };
+        put().map_err(|e: std::io::Error| format!("{}: {e}", self.path.display()))
+    }
 }
 
 /// Files of the real host, opened before the lab was entered.
@@ -217,14 +251,14 @@ fn inside(
     recorder.end(took.as_millis()).map_err(|e| format!("the record: {e}"))?;
     let mut lines = std::mem::take(&mut recorder.lines);
     lines.sort_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
-    print!("{}", summary::terminal(&run, &lines, &catalogue, took.as_secs_f64(), summary::Style::of_stdout()));
+    print(&summary::terminal(&run, &lines, &catalogue, took.as_secs_f64(), summary::Style::of_stdout()));
     let report = summary::markdown(&run, &lines, &catalogue);
     std::io::Write::write_all(&mut files.report, report.as_bytes()).map_err(|e| format!("the report: {e}"))?;
     if lines.len() != selected {
         return Err(format!("{selected} scenarios were selected, {} were run", lines.len()));
     }
     let verdicts: Vec<Verdict> = lines.iter().map(|l| l.verdict).collect();
-    println!("{}", crate::summary::closing_line(&verdicts));
+    print(&format!("{}\n", summary::closing_line(&verdicts)));
     Ok(match () {
         () if verdicts.iter().any(|v| v.breaks()) => 1,
         () if verdicts.iter().any(|v| v.unproven()) => 3,
@@ -236,7 +270,7 @@ fn selected(root: &Path, args: &RunArgs) -> Result<(Vec<gherkin::Feature>, usize
     let mut features = features::read(root)?;
     let selection = Selection { ids: args.ids.clone(), tags: args.tags.clone() };
     match features::select(&mut features, &selection) {
-        0 => Err("no scenario is selected: see `conformance list`".to_owned()),
+        0 => Err("no scenario is selected; `make conformance ARGS=list` lists them".to_owned()),
         count => Ok((features, count)),
     }
 }
@@ -253,7 +287,7 @@ fn list(args: &RunArgs, markdown: bool) -> Result<(), String> {
     let catalogue = Catalogue::read(&root)?;
     let (features, _) = selected(&root, args)?;
     if markdown {
-        print!("{}", crate::page::guarantees(&features, &catalogue));
+        print(&crate::page::guarantees(&features, &catalogue));
         return Ok(());
     }
     for feature in &features {
@@ -262,9 +296,9 @@ fn list(args: &RunArgs, markdown: bool) -> Result<(), String> {
                 let case = Case::of(feature, Some(rule), scenario);
                 if position == 0 {
                     let text = catalogue.get(&case.id).map(|g| g.text.as_str()).unwrap_or("unknown id");
-                    println!("{}  {text}", case.id);
+                    print(&format!("{}  {text}\n", case.id));
                 }
-                println!("    {}", case.name());
+                print(&format!("    {}\n", case.name()));
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::features::Case;
 use crate::lab::home;
 use crate::record::{LaunchLine, Recorder, ScenarioLine};
 use crate::scene::Scene;
+use crate::text::print;
 use crate::verdict::{Course, Facts, judge};
 
 /// How the run is shown while it runs.
@@ -120,7 +121,8 @@ fn needs_probe(scene: Option<&Scene>) -> bool {
 impl Progress {
     fn show(self, line: &ScenarioLine, done: usize) {
         if self.verbose {
-            println!("  {:<16} {}/{} ({} ms): {}", line.verdict.word(), line.id, line.title, line.ms, line.why);
+            let told = (line.verdict.word(), &line.id, &line.case, line.ms, &line.why);
+            print(&format!("  {:<16} {}/{} ({} ms): {}\n", told.0, told.1, told.2, told.3, told.4));
         } else if std::io::stderr().is_terminal() {
             eprint!(
                 "\r\x1b[K  {done} of {} · {}/{}",

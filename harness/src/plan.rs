@@ -118,6 +118,18 @@ impl Plan {
         list.and_then(Value::as_array).cloned().unwrap_or_default()
     }
 
+    /// The command of the step that is asked for; empty if an agent runs it.
+    pub fn command(&self) -> Vec<String> {
+        match (self.others.get(&self.asked), &self.action) {
+            (Some(other), _) => {
+                let run = other.get("run").and_then(Value::as_array);
+                run.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            (None, Action::Run(argv)) => argv.clone(),
+            (None, Action::Provider(..)) => Vec::new(),
+        }
+    }
+
     /// The settings in the documentation's structure; `repository` gives the path of a repo.
     pub fn settings(&self, repository: impl Fn(&str) -> String) -> Value {
         let mut step = Map::new();

@@ -55,12 +55,25 @@ impl Report {
         report
     }
 
-    /// Why the report proves nothing, if so.
-    pub fn unfinished(&self, exit: Option<i32>) -> Option<String> {
+    /// Why the report proves nothing, if so; `asked` are the words the probe was started with.
+    pub fn unfinished(&self, asked: &[String], exit: Option<i32>) -> Option<String> {
         if !self.ended {
             return Some(format!("no end line after {} actions, exit {exit:?}", self.lines.len()));
         }
+        if !self.answers(asked) {
+            return Some(format!("the report is not about what was asked: {}", self.summary()));
+        }
         (exit != Some(RAN_TO_END)).then(|| format!("exit {exit:?} instead of {RAN_TO_END}"))
+    }
+
+    /// Whether there is a line for every action that was asked, about what it was asked about. The probe names as target one
+    /// of the action's own words, or nothing.
+    fn answers(&self, asked: &[String]) -> bool {
+        let actions: Vec<&[String]> = asked.split(|word| word == "+").collect();
+        let about = |(line, words): (&Line, &&[String])| {
+            words.first() == Some(&line.action) && (line.target.is_empty() || words[1..].contains(&line.target))
+        };
+        actions.len() == self.lines.len() && self.lines.iter().zip(&actions).all(about)
     }
 
     /// A line a reader can follow: `read ~/.netrc: ENOENT`.
@@ -95,12 +108,25 @@ mod tests {
         let report = Report::find(out.as_bytes());
         assert_eq!(report.lines.len(), 1);
         assert_eq!(report.summary(), "read /x: ENOENT");
-        assert_eq!(report.unfinished(Some(37)), None);
+        assert_eq!(report.unfinished(&words("read /x"), Some(37)), None);
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_report_about_something_else_proves_nothing() {
+        let out = format!("{{\"probe\":1,\"action\":\"read\",\"target\":\"/x\",\"ok\":false}}\n{END}");
+        let report = Report::find(out.as_bytes());
+        for asked in ["read /y", "list /x", "read /x + read /x", "read /x/y"] {
+            assert!(report.unfinished(&words(asked), Some(37)).is_some(), "{asked}");
+        }
     }
 
     #[test]
     fn an_end_that_is_missing_is_told() {
-        assert!(Report::find(b"").unfinished(Some(37)).is_some());
-        assert!(Report::find(END.as_bytes()).unfinished(Some(0)).is_some());
+        assert!(Report::find(b"").unfinished(&[], Some(37)).is_some());
+        assert!(Report::find(END.as_bytes()).unfinished(&[], Some(37)).is_some(), "nothing was answered");
     }
 }

@@ -100,8 +100,7 @@ impl Scene {
 
     /// The argv of a shell command.
     pub fn shell(&self, command: &str) -> Vec<String> {
-        let text = command.replace("{nonce}", &self.nonce).replace("~/", &format!("{}/", crate::lab::HOME));
-        ["/bin/sh", "-c", &text].map(str::to_owned).to_vec()
+        crate::launch::shell(&command.replace("{nonce}", &self.nonce).replace("~/", &format!("{}/", crate::lab::HOME)))
     }
 
     /// Carries out the plan, once for each mode that is asked for, and keeps what came of it.

@@ -1,4 +1,11 @@
-//! Text of others on one line: cut, and with control characters made visible.
+//! Text of others on one line: cut, and with control characters made visible. And our own to stdout.
+
+use std::io::Write;
+
+/// Prints to stdout; a reader that has gone away, such as `head`, is no error.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
 
 /// At most `limit` characters of `bytes` on one line; control characters are escaped, so that they cannot drive a terminal.
 pub fn line(bytes: &[u8], limit: usize) -> String {

@@ -1,7 +1,15 @@
 //! Run states, step outcomes, reason codes and exit codes: the enumerations that documentation and
 //! `outcome.json` are made from. A reason never exists without a fix, and a code is never reused.
 
+use std::time::SystemTime;
+
+use nix::sys::signal::Signal;
 use serde::{Serialize, Serializer};
+
+/// The time as the records write it: RFC 3339, UTC, milliseconds.
+pub fn timestamp(at: SystemTime) -> String {
+    humantime::format_rfc3339_millis(at).to_string()
+}
 
 /// Where an attempt stands when its record is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -96,6 +104,8 @@ reasons! {
         "check permissions and free space of the factory folder",
     SetupFailed "setup-failed" "Something the launch needs could not be set up."
         "see the message above",
+    Interrupted "interrupted" "A signal asked kusaw to end before the step was executed."
+        "start the attempt again, under another id",
     CannotExecute "cannot-execute" "The step's program is there but cannot be executed."
         "make it executable, and name a program for this machine",
     NotFound "not-found" "The step's program was not found where the step runs."
@@ -103,7 +113,7 @@ reasons! {
 }
 
 impl Reason {
-    /// The exit code of `kusaw run`: 125 = ours, 126 and 127 as env(1), timeout(1) and docker have them.
+    /// Its exit code: 125 = ours, 126 and 127 as env(1), timeout(1) and docker have them.
     pub fn exit_code(self) -> i32 {
         match self {
             Reason::CannotExecute => 126,
@@ -135,12 +145,25 @@ pub struct Refusal {
     pub detail: String,
     /// Instead of the reason's general fix.
     pub fix: Option<String>,
+    /// The signal that interrupted.
+    pub signal: Option<i32>,
 }
 
 impl Refusal {
     /// A refusal with the reason's own fix.
     pub fn new(reason: Reason, detail: impl std::fmt::Display) -> Refusal {
-        Refusal { reason, detail: detail.to_string(), fix: None }
+        Refusal { reason, detail: detail.to_string(), fix: None, signal: None }
+    }
+
+    /// This signal came before the step was executed.
+    pub fn interrupted(signal: i32) -> Refusal {
+        let name = Signal::try_from(signal).map_or("a signal", Signal::as_str);
+        Refusal { signal: Some(signal), ..Refusal::new(Reason::Interrupted, format!("{name} came during the launch")) }
+    }
+
+    /// The exit code of `kusaw run`: the reason's, or, as shells have it, 128 and the signal.
+    pub fn exit_code(&self) -> i32 {
+        self.signal.map_or(self.reason.exit_code(), |signal| 128 + signal)
     }
 
     /// The fix to show.

@@ -1,7 +1,9 @@
 //! The registry of agent CLIs, as data: what is started, with which arguments, and which hosts it needs.
 //! The arguments that turn an agent's own sandbox off may only ever be given to a step that kusaw wraps.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::process::path;
 
 /// One agent CLI.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,20 +46,28 @@ pub fn find(name: &str) -> Option<&'static Provider> {
     ALL.iter().find(|p| p.name == name)
 }
 
-/// Where the provider's program really is, and what must be visible for it to start: itself, or, where a
-/// link on PATH leads to it, the folder it was installed in. `None` when it is not on PATH.
+/// Where the provider's program really is, and what must be visible for it to start: itself, or the folder of the package
+/// it belongs to. `None` when it is not on PATH.
 pub fn installed(provider: &Provider) -> Option<(PathBuf, Option<PathBuf>)> {
-    let path = std::env::var_os("PATH")?;
-    let candidates = std::env::split_paths(&path).filter(|p| p.is_absolute()).map(|p| p.join(provider.executable));
-    let found = candidates.into_iter().find(|p| p.is_file())?;
-    let real = found.canonicalize().ok()?;
+    let real = path::find(provider.executable)?.canonicalize().ok()?;
     if real.starts_with("/usr") {
         return Some((real, None));
     }
     let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|h| h.canonicalize().ok());
-    let folder = real.parent().filter(|folder| found.is_symlink() && !home.is_some_and(|h| h.starts_with(folder)));
-    let root = folder.map_or_else(|| real.clone(), PathBuf::from);
+    let package = real.parent().filter(|folder| is_package(folder, provider.executable, home.as_deref()));
+    let root = package.map_or_else(|| real.clone(), PathBuf::from);
     Some((real, Some(root)))
+}
+
+/// Whether a folder holds a program and nothing of the user's: it has a package.json, or lies in a folder with the program's
+/// name. Without a known home no folder is trusted, and never one that holds the home or keys.
+fn is_package(folder: &Path, executable: &str, home: Option<&Path>) -> bool {
+    let Some(home) = home else { return false };
+    let keys = [".ssh", ".gnupg"];
+    let is_private = home.starts_with(folder)
+        || keys.iter().any(|name| folder.join(name).exists() || folder.starts_with(home.join(name)));
+    let named = folder.components().any(|part| part.as_os_str() == executable);
+    !is_private && (named || folder.join("package.json").is_file())
 }
 
 impl Provider {
@@ -82,6 +92,21 @@ mod tests {
         let claude = DEFAULT.argv("hi", true);
         assert_eq!(claude, ["claude", "--settings", r#"{"sandbox":{"enabled":false}}"#, "-p", "hi"]);
         assert_eq!(DEFAULT.argv("hi", false), ["claude", "-p", "hi"]);
+    }
+
+    #[test]
+    fn a_folder_of_the_users_is_no_package() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        for folder in [".ssh", ".config", "lib/claude-code", ".local/share/claude/versions"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        std::fs::write(at("lib/claude-code/package.json"), "{}").unwrap();
+        std::fs::write(at("package.json"), "{}").unwrap();
+        let package = |name: &str| is_package(&at(name), "claude", Some(home.path()));
+        assert!(package("lib/claude-code") && package(".local/share/claude/versions"));
+        assert!(!package(".config") && !package(".ssh") && !is_package(home.path(), "claude", Some(home.path())));
+        assert!(!is_package(&at("lib/claude-code"), "claude", None));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::egress::entry::{Entry, Hosts};
 use crate::egress::host::Host;
+use crate::outcome::{Reason, Refusal};
 
 /// What one attempt can reach. Every path is absolute and real (no link in it), and the same inside.
 #[derive(Debug, Clone, Default)]
@@ -92,16 +93,34 @@ impl Reach {
     pub fn ports(&self) -> Vec<u16> {
         let Connect::Allowed(entries) = &self.connect else { return Vec::new() };
         let mut ports = vec![PROXY_PORT];
-        for entry in entries {
-            let localhost = entry.hosts == Hosts::Exactly(Host::Name("localhost".into()));
-            if let Some(port) = entry.port.filter(|p| localhost && *p >= FIRST_UNPRIVILEGED)
-                && !ports.contains(&port)
-            {
+        for port in local_ports(entries) {
+            if !ports.contains(&port) {
                 ports.push(port);
             }
         }
         ports
     }
+}
+
+/// Whether every port that these entries name on localhost can be listened on inside. One that cannot is refused:
+/// left out, the step would reach something else there, or nothing.
+pub fn all_can_listen(entries: &[Entry]) -> Result<(), Refusal> {
+    for port in local_ports(entries) {
+        let why = match port {
+            PROXY_PORT => "the proxy listens there itself",
+            ..FIRST_UNPRIVILEGED => "ports below 1024 cannot be listened on inside",
+            _ => continue,
+        };
+        let detail = format!("sandbox.egress.allow: localhost:{port}: {why}");
+        let fix = format!("let the service listen on another port from {FIRST_UNPRIVILEGED} on, and name that");
+        return Err(Refusal { fix: Some(fix), ..Refusal::new(Reason::NotImplemented, detail) });
+    }
+    Ok(())
+}
+
+fn local_ports(entries: &[Entry]) -> impl Iterator<Item = u16> {
+    let localhost = Hosts::Exactly(Host::Name("localhost".into()));
+    entries.iter().filter(move |entry| entry.hosts == localhost).filter_map(|entry| entry.port)
 }
 
 /// The path of the home inside: the user's own where it can be laid over the sandbox's root, else one that
@@ -123,6 +142,17 @@ fn usable_home(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_that_cannot_be_listened_on_is_refused_by_name() {
+        let refused = |entry: &str| all_can_listen(&[Entry::parse(entry).unwrap()]).err().map(|r| r.detail);
+        for fine in ["localhost", "localhost:1024", "localhost:65535", "127.0.0.1:80", "a.example:80"] {
+            assert_eq!(refused(fine), None, "{fine}");
+        }
+        for bad in ["localhost:1", "localhost:80", "localhost:1023", "localhost:3128"] {
+            assert!(refused(bad).unwrap().contains(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn a_home_inside_the_system_is_not_usable() {

@@ -1,8 +1,6 @@
-//! What has to happen first in the process: no inherited descriptor may reach a child, and signals are
-//! held for the step before any thread exists.
+//! What has to happen first in the process: no inherited descriptor may reach a child, and the ends of
+//! children must be told.
 #![allow(unsafe_code)]
-
-use crate::attempt::signals;
 
 /// To be called at the start of `main`.
 pub fn prepare() {
@@ -14,7 +12,6 @@ pub fn prepare() {
     }
     // SAFETY: sets a disposition to the default: an ignored SIGCHLD, inherited, would hide bubblewrap's end.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
-    let _ = signals::hold();
 }
 
 fn mark_one_by_one() {

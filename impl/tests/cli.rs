@@ -3,7 +3,12 @@
 
 mod factory;
 
-use factory::Factory;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+
+use factory::{Factory, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 fn said(factory: &Factory, step: &str) -> (i32, String) {
     let assert = factory.run(step);
@@ -33,6 +38,9 @@ fn bad_settings_are_told_with_place_and_fix_and_make_nothing() {
         ("sandbox: {network: closed}\nsteps: {s: {run: [x]}}", ":1:20:", "known here: open, allowlist"),
         ("steps: {s: {run: [x], env: {'A=B': c}}}", "kusaw.yaml", "cannot be a variable"),
         ("steps: {s: {run: [x], sandbox: {mode: null}}}", ":1:", "steps.s.sandbox.mode"),
+        ("steps: {s: {run: [x], sandbox: {mode: {required: }}}}", ":1:", "steps.s.sandbox.mode"),
+        ("sandbox: {network: {open: }}\nsteps: {s: {run: [x]}}", ":1:", "sandbox.network"),
+        ("repos: {r: {path: /r, sandbox: {off: }}}\nsteps: {s: {run: [x]}}", ":1:", "repos.r.sandbox"),
         ("steps: [", "kusaw.yaml", "bad-settings"),
     ] {
         let factory = Factory::new(settings);
@@ -57,6 +65,10 @@ fn a_settings_file_that_is_none_is_refused() {
     assert!(code == 125 && text.contains("kusaw.yaml: No such file"), "{text}");
     std::fs::create_dir(factory.path().join("kusaw.yaml")).unwrap();
     assert_eq!(said(&factory, "s").0, 125);
+    std::fs::remove_dir(factory.path().join("kusaw.yaml")).unwrap();
+    nix::unistd::mkfifo(&factory.path().join("kusaw.yaml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let (code, text) = said(&factory, "s");
+    assert!(code == 125 && text.contains("not a file"), "{text}");
 }
 
 #[test]
@@ -88,6 +100,8 @@ fn what_is_not_there_yet_is_refused_and_nothing_executed() {
         "sandbox: {mode: required, allow_read: [/srv]}",
         "sandbox: {mode: required, allow_write: [/srv]}",
         "sandbox: {mode: required, egress: {inject: provider}}",
+        "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:80']}}",
+        "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:3128']}}",
         "per_repo: true",
         "setup: [[x]]",
         "requires: [network]",
@@ -128,6 +142,8 @@ fn without_a_working_sandbox_nothing_is_executed() {
         (Some("exit 1"), "bwrap-failed"),
         (Some("exit 0"), "bwrap-failed"),
         (Some("sleep 60 & sleep 60"), "bwrap-timeout"),
+        (Some("shift 3; exec \"$@\""), "bwrap-failed"),
+        (Some("shift 3; exec unshare -Uprf --kill-child \"$@\""), "bwrap-failed"),
         (Some("echo 'bwrap: Unknown option --as-pid-1' >&2; exit 1"), "bwrap-too-old"),
         (Some("echo 'bwrap: pivot_root: Operation not permitted' >&2; exit 1"), "container-seccomp"),
     ] {
@@ -141,5 +157,111 @@ fn without_a_working_sandbox_nothing_is_executed() {
         assert_eq!(factory.outcome()["state"], "refused");
         assert!(!mark.exists());
         factory.assert_no_temp();
+    }
+}
+
+#[test]
+fn a_script_of_the_worktree_sees_its_own_name_as_written() {
+    let factory = Factory::new("repos: {demo: {path: ../demo}}\nsteps: {s: {repos: [demo], run: [./tool]}}");
+    factory.repo().commit("demo", "tool", "#!/bin/sh\necho $0\n");
+    factory.run("s").code(0).stdout("./tool\n");
+}
+
+#[test]
+fn no_filter_of_a_repository_runs_outside() {
+    for (place, section) in [("config", ""), ("included", "[includeIf \"onbranch:kusaw/**\"]\n\tpath = included\n")] {
+        let factory = Factory::new("repos: {demo: {path: ../demo}}\nsteps: {s: {repos: [demo], run: [cat, file]}}");
+        factory.repo().commit("demo", ".gitattributes", "* filter=evil.one\n");
+        let mark = factory.path().join("executed");
+        let program = format!("touch {}; cat", mark.display());
+        let filter: String =
+            ["smudge", "clean", "process"].iter().map(|key| format!("\t{key} = {program:?}\n")).collect();
+        let text = format!("{section}[filter \"evil.one\"]\n{filter}\trequired = true\n");
+        let git = factory.path().parent().unwrap().join("demo/.git");
+        if place == "included" {
+            let (include, filter) = text.split_at(section.len());
+            std::fs::write(git.join("included"), filter).unwrap();
+            append(&git.join("config"), include);
+        } else {
+            append(&git.join("config"), &text);
+        }
+        factory.run("s").code(0).stdout("one\n");
+        assert!(!mark.exists(), "{place}");
+    }
+    let factory = Factory::new("repos: {demo: {path: ../demo}}\nsteps: {s: {repos: [demo], run: [cat, file]}}");
+    append(&factory.repo().path().parent().unwrap().join("demo/.git/config"), "[filter \"a=b\"]\n\tsmudge = x\n");
+    let (code, text) = said(&factory, "s");
+    assert!(code == 125 && text.contains("a=b"), "{text}");
+}
+
+fn append(file: &std::path::Path, text: &str) {
+    use std::io::Write;
+    std::fs::File::options().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn when_one_worktree_fails_none_is_left() {
+    let factory = Factory::new(
+        "repos: {demo: {path: ../demo}, gone: {path: ../gone}}\nsteps: {s: {repos: [demo, gone], run: [\"true\"]}}",
+    );
+    let before = factory.repo().git("demo", &["for-each-ref"]);
+    let (code, text) = said(&factory, "s");
+    assert!(code == 125 && text.contains("worktree-failed") && !text.contains("left behind"), "{text}");
+    assert_eq!(factory.git("demo", &["for-each-ref"]), before);
+    assert_eq!(factory.git("demo", &["worktree", "list"]).lines().count(), 1);
+    assert!(!factory.attempt().join("worktrees/demo").exists());
+}
+
+#[test]
+fn a_branch_that_was_there_before_stays() {
+    let factory = Factory::new("repos: {demo: {path: ../demo}}\nsteps: {s: {repos: [demo], run: [\"true\"]}}");
+    factory.repo().git("demo", &["branch", "kusaw/a/main"]);
+    let before = factory.git("demo", &["for-each-ref"]);
+    let (code, text) = said(&factory, "s");
+    assert!(code == 125 && text.contains("already exists"), "{text}");
+    assert_eq!(factory.git("demo", &["for-each-ref"]), before);
+}
+
+#[test]
+fn a_signal_before_the_launch_simply_ends_it() {
+    let factory = Factory::new("repos: {demo: {path: ../demo}}\nsteps: {s: {repos: [demo], run: [\"true\"]}}");
+    let held = std::fs::File::open(factory.repo().path().parent().unwrap().join("demo")).unwrap();
+    held.lock().unwrap();
+    let mut child = factory.command().args(["run", "s", "--attempt", "a"]).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| factory.attempt().join(".outcome.json.unfinished").exists());
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGINT));
+}
+
+#[test]
+fn a_signal_during_the_launch_is_a_refusal_and_kills_all() {
+    let factory = Factory::new("sandbox: {mode: required}\nsteps: {s: {run: [\"true\"]}}");
+    let started = factory.path().join("started");
+    let path = factory.fake_bwrap(&format!("echo $$ > {0}.new; mv {0}.new {0}; sleep 60", started.display()));
+    let mut command = factory.command();
+    command.args(["run", "s", "--attempt", "a"]).env("PATH", path).env("KUSAW_START_TIMEOUT", "60");
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| started.exists());
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let outcome = factory.outcome();
+    assert_eq!((&outcome["state"], &outcome["reason"]), (&"refused".into(), &"interrupted".into()));
+    assert_eq!(outcome["exit_code"], 143);
+    let bwrap: i32 = std::fs::read_to_string(started).unwrap().trim().parse().unwrap();
+    wait_until(|| kill(Pid::from_raw(bwrap), None).is_err());
+    factory.assert_no_temp();
+}
+
+/// A step may leave a kusaw.yaml in its worktree or its artifacts: it must not govern the run that a user starts there.
+#[test]
+fn settings_in_an_attempt_folder_govern_nothing() {
+    let factory = Factory::new("steps: {s: {run: [/bin/echo, own]}}");
+    for place in ["attempts/e/worktrees/demo", "attempts/e/artifacts/deep"] {
+        let planted = factory.path().join(place);
+        std::fs::create_dir_all(&planted).unwrap();
+        std::fs::write(planted.join("kusaw.yaml"), "steps: {s: {run: [/bin/echo, planted]}}").unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kusaw"));
+        let output = command.current_dir(&planted).args(["run", "s"]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "own\n", "{place}");
     }
 }

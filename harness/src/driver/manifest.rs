@@ -242,6 +242,9 @@ impl Manifest {
                 return Err(format!("expect: {} is not claimed, so it cannot be expected to fail", entry.id));
             }
         }
+        if self.observe.refused_codes.iter().any(|code| *code == 0 || *code == crate::probe::RAN_TO_END) {
+            return Err("observe.refused_codes: 0 and 37 are codes of a step that ran".to_owned());
+        }
         match self.kind {
             Kind::Factory if self.commands.run.is_empty() => Err("kind: factory needs commands.run".to_owned()),
             Kind::Sandbox if self.launch.closed.is_none() && self.launch.open.is_none() => {

@@ -18,7 +18,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use tokio::process::Command;
 
-use super::{SUITE, UID};
+use super::{DRIVER_BIN, SUITE, UID};
 
 /// What is wrong with the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub enum Fault {
     NoListen,
     /// RLIMIT_NOFILE.
     OpenFiles(u64),
+    /// TMPDIR names a folder that is not there.
+    NoTemp,
+    /// The driver's other programs, beside the one that is started, may not be executed.
+    NoParts,
 }
 
 /// A fault that is ready to be made in one launch.
@@ -57,6 +61,7 @@ impl Fault {
         let cover = match self {
             Self::Backend(text) => Some((script(text, name)?, backend.ok_or_else(missing)?.to_owned())),
             Self::BackendNotExecutable => Some((PathBuf::from("/dev/null"), backend.ok_or_else(missing)?.to_owned())),
+            Self::NoParts => Some((PathBuf::from("/dev/null"), part()?)),
             Self::ProcMasked => Some((PathBuf::from("/dev/null"), PathBuf::from("/proc/cmdline"))),
             _ => None,
         };
@@ -72,6 +77,10 @@ impl Fault {
 impl Prepared {
     /// Arranges that the fault is made when `command` is started.
     pub fn arrange(self, command: &mut Command, backend_name: &str) {
+        if self.fault == Fault::NoTemp {
+            command.env("TMPDIR", "/nonexistent");
+            return;
+        }
         if self.fault == Fault::BackendNotOnPath {
             command.env("PATH", super::Lab::path_without(backend_name));
             return;
@@ -114,6 +123,13 @@ fn map_self() -> io::Result<()> {
 
 fn write_once(path: &str, bytes: &[u8]) -> io::Result<()> {
     fs::OpenOptions::new().write(true).open(path)?.write_all(bytes)
+}
+
+/// The driver's second program.
+fn part() -> io::Result<PathBuf> {
+    let mut programs: Vec<PathBuf> = fs::read_dir(DRIVER_BIN)?.flatten().map(|e| e.path()).collect();
+    programs.sort();
+    programs.pop().filter(|_| !programs.is_empty()).ok_or_else(|| io::Error::other("the driver has one program only"))
 }
 
 fn script(text: &str, name: &str) -> io::Result<PathBuf> {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::root::Supplies;
-use super::{HOME, Lab, PROBE, SUITE, Start};
+use super::{HOME, Lab, OWN_FOLDERS, PROBE, SUITE, Start};
 
 /// Every token begins so.
 pub const TOKEN: &str = "kusaw-canary-";
@@ -50,7 +50,9 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
     for name in SECRETS {
         canary(&home.join(name))?;
     }
-    canary(Path::new("/srv/data/customers.csv"))?;
+    for folder in OWN_FOLDERS.iter().filter(|folder| **folder != HOME).chain(&["/tmp", "/var/tmp"]) {
+        canary(&Path::new(folder).join("customers.csv"))?;
+    }
     for folder in LISTED {
         canary(&home.join(folder).join(format!("{}.txt", token()?)))?;
     }

@@ -10,7 +10,6 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::process::ExitCode;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
@@ -27,18 +26,37 @@ pub const BLOCKED: u8 = 3;
 ///
 /// Must be called before any thread is started. Whatever cannot be made is told on stderr and ends with [`BLOCKED`]:
 /// nothing of the suite ever runs on the real host instead.
-pub fn run_inside(supplies: &root::Supplies, engine: impl FnOnce(&Lab) -> u8) -> ExitCode {
-    let start = if Uid::effective().is_root() { Start::Root } else { Start::Unprivileged };
-    match fork_and_wait(move || make(supplies, start, engine)) {
-        Ok(code) => ExitCode::from(code),
-        Err(e) => {
-            eprintln!("conformance: the lab could not be started: {e}");
-            ExitCode::from(BLOCKED)
-        }
-    }
+pub fn run_inside(supplies: &root::Supplies, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+    fork_and_wait(move || make(supplies, engine)).unwrap_or_else(|e| {
+        eprintln!("conformance: blocked: the lab could not be started: {e}");
+        BLOCKED
+    })
 }
 
-fn make(supplies: &root::Supplies, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+/// Root of a container lacks CAP_SYS_ADMIN: it becomes the user before the lab, and starts as an ordinary user does.
+fn how_to_start() -> io::Result<Start> {
+    if !Uid::effective().is_root() {
+        return Ok(Start::Unprivileged);
+    }
+    if can_administer()? {
+        return Ok(Start::Root);
+    }
+    drop_to_user(Start::Root)?;
+    Ok(Start::Unprivileged)
+}
+
+/// Whether CAP_SYS_ADMIN (capabilities(7), bit 21) is effective.
+fn can_administer() -> io::Result<bool> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let word = status.lines().find_map(|l| l.strip_prefix("CapEff:")).unwrap_or_default().trim();
+    Ok(u64::from_str_radix(word, 16).is_ok_and(|set| set & (1 << 21) != 0))
+}
+
+fn make(supplies: &root::Supplies, engine: impl FnOnce(&Lab) -> u8) -> u8 {
+    let start = match how_to_start() {
+        Ok(start) => start,
+        Err(e) => return blocked("user", &e, Start::Root),
+    };
     let made = (|| -> io::Result<()> {
         die_with_parent()?;
         if start == Start::Unprivileged {
@@ -211,8 +229,10 @@ fn blocked(part: &str, error: &io::Error, start: Start) -> u8 {
         eprintln!(
             "conformance: user namespaces are off: set user.max_user_namespaces above 0 (sysctl), or start as root."
         );
-    } else if start == Start::Unprivileged {
-        eprintln!("conformance: in a container, /proc must not be masked and seccomp must allow unshare and mount.");
+    } else {
+        eprintln!(
+            "conformance: in a container, /proc must not be masked and seccomp must allow unshare and mount (docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined)."
+        );
     }
     BLOCKED
 }

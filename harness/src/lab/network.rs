@@ -17,6 +17,9 @@ pub const BLOCKED: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 35);
 /// The origin of the agents' providers.
 pub const PROVIDER: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 36);
 
+/// An address that no name may lead to (RFC 1918); nothing answers there.
+pub const PRIVATE: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+
 const HOST: &str = "10.9.0.2/24";
 const WORLD: &str = "10.9.0.1";
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::driver::{Kind, Manifest, Network, Templates};
 use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
-use crate::plan::{Action, Plan};
+use crate::plan::Plan;
 use crate::probe::Report;
 
 /// One launch and what came of it.
@@ -48,14 +48,20 @@ pub struct Launch {
 impl Launch {
     /// Why nothing is proven by what did not happen in it, if so.
     pub fn unfinished(&self) -> Option<String> {
-        let by_exit = self.exit == Some(crate::probe::RAN_TO_END);
-        let is_probe = self.command.first().is_some_and(|c| c == PROBE_IN_WORKTREE);
-        let why = if is_probe || !(by_exit || self.report.ended) {
-            self.report.unfinished(self.exit)?
-        } else {
-            return None;
+        let why = match self.command.split_first() {
+            Some((program, asked)) if program == PROBE_IN_WORKTREE => self.report.unfinished(asked, self.exit)?,
+            Some((program, _)) if program == SHELL => self.shell_unfinished()?,
+            _ => self.report.unfinished(&[], self.exit).filter(|_| !self.report.ended)?,
         };
         Some(format!("{why}; stderr: {}", crate::text::line(&self.stderr, 300)))
+    }
+
+    /// A shell command tells that it began. It came to its end if it says so, or if a probe in it did.
+    fn shell_unfinished(&self) -> Option<String> {
+        let output = String::from_utf8_lossy(&self.stdout);
+        let told = |word: &str| output.lines().any(|line| line == word);
+        (!told(BEGAN) || !(told(ENDED) || self.report.ended))
+            .then(|| format!("the command did not tell that it began and ended; exit {:?}", self.exit))
     }
 
     /// Everything it printed.
@@ -68,6 +74,17 @@ impl Launch {
 
 /// The probe as a step names it: the worktree holds it.
 pub const PROBE_IN_WORKTREE: &str = "tools/probe";
+
+/// The shell of shell commands.
+pub const SHELL: &str = "/bin/sh";
+const BEGAN: &str = "kusaw-shell: began";
+const ENDED: &str = "kusaw-shell: ended";
+
+/// The argv of a shell command that tells that it began and, unless it is killed, that it ended.
+pub fn shell(command: &str) -> Vec<String> {
+    let text = format!("echo '{BEGAN}'\n(\n{command}\n)\ncode=$?\necho '{ENDED}'\nexit $code");
+    [SHELL, "-c", &text].map(str::to_owned).to_vec()
+}
 
 /// What is launched, and where its files go.
 #[derive(Clone, Copy, Debug)]
@@ -117,10 +134,7 @@ impl Launcher<'_> {
         let context = self.context(plan, &settings, &factory, &attempt, &worktree)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
-        let command = match &plan.action {
-            Action::Run(argv) => argv.clone(),
-            Action::Provider(..) => Vec::new(),
-        };
+        let command = plan.command();
         let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
         let argv = templates.argv(offered, &command)?;
         let cwd = if worktree.is_empty() { factory.clone() } else { PathBuf::from(&worktree) };

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::StepResult;
 use crate::lab::fault::Fault;
+use crate::lab::home;
 use crate::plan::{Action, Repo};
 use crate::scene::Scene;
 use crate::verdict::{Course, Verdict};
@@ -67,7 +68,7 @@ fn step_sandbox_text(scene: &mut Scene, text: String) {
 #[given(regex = r#"^its active repos have the sandbox "(.*)"$"#)]
 fn repos(scene: &mut Scene, words: String) {
     let values: Vec<&str> = if words == "none" { Vec::new() } else { words.split('+').collect() };
-    let names = crate::lab::home::REPOSITORY_NAMES;
+    let names = home::REPOSITORY_NAMES;
     let repo =
         |(name, value): (&&str, &str)| -> Repo { ((*name).to_owned(), (value != "unset").then(|| value.to_owned())) };
     scene.plan.repos = names.iter().zip(values).map(repo).collect();
@@ -131,6 +132,26 @@ fn proc_masked(scene: &mut Scene) {
     scene.plan.fault = Some(Fault::ProcMasked);
 }
 
+#[given("TMPDIR is not there")]
+fn no_temp(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::NoTemp);
+}
+
+#[given("the program that it starts inside is missing")]
+fn no_parts(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::NoParts);
+}
+
+#[given("the repository is broken")]
+fn broken_repository(scene: &mut Scene) -> StepResult {
+    let nonce = &scene.nonce;
+    let break_it = || {
+        home::provide_repositories(nonce)?;
+        std::fs::write(home::repository_of(nonce, "demo").join(".git/HEAD"), "no such thing\n")
+    };
+    break_it().map_err(|e| format!("the repository of {nonce}: {e}"))
+}
+
 #[given("no program can listen")]
 fn no_listen(scene: &mut Scene) {
     scene.plan.fault = Some(Fault::NoListen);
@@ -143,7 +164,7 @@ fn open_files(scene: &mut Scene, limit: u64) {
 
 #[given(regex = r"^the settings file is (.*)$")]
 fn settings_file(scene: &mut Scene, what: String) -> StepResult {
-    let repository = |name: &str| crate::lab::home::repository_of(&scene.nonce, name).display().to_string();
+    let repository = |name: &str| home::repository_of(&scene.nonce, name).display().to_string();
     let good = crate::yaml::emit(&scene.plan.settings(repository));
     scene.plan.spoilt = Some(super::settings::spoilt(&what, &good)?);
     Ok(())

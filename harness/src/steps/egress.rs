@@ -32,6 +32,14 @@ fn origin(scene: &mut Scene, name: String) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r#"^the origin "(\w+)" does not answer$"#)]
+fn not_the_origin(scene: &mut Scene, name: String) -> StepResult {
+    let launch = scene.last()?;
+    let (reached, seen) = (launch.output().contains(&format!("{ORIGIN}{name}")), launch.report.summary());
+    scene.found_certain(!reached, seen);
+    Ok(())
+}
+
 #[then(regex = r#"^bare, "(.+)" answers$"#)]
 async fn bare_answers(scene: &mut Scene, authority: String) -> StepResult {
     let command = scene.probe(&format!("connect --proxy none {authority}"));

@@ -7,6 +7,7 @@ use cucumber::{given, then};
 use super::StepResult;
 use crate::lab::{HOME, home};
 use crate::launch::Launch;
+use crate::observe;
 use crate::plan::Action;
 use crate::scene::Scene;
 use crate::verdict::ControlKind;
@@ -29,10 +30,16 @@ fn words(scene: &Scene) -> String {
 
 #[then("the attempt is refused")]
 fn refused(scene: &mut Scene) -> StepResult {
-    let codes = &Scene::context()?.manifest.observe.refused_codes;
+    let observe = &Scene::context()?.manifest.observe;
     let launch = scene.last()?;
-    let held = launch.exit.is_some_and(|code| codes.contains(&code));
-    let seen = format!("exit {:?}: {}", launch.exit, crate::text::line(&launch.stderr, 200));
+    let by_code = launch.exit.is_some_and(|code| observe.refused_codes.contains(&code));
+    // Where an outcome was written, it says the same; wrong settings may leave none.
+    let told = match &observe.outcome {
+        Some(o) if observe::path(o, launch)?.exists() => Some(observe::refusal(o, launch)?),
+        _ => None,
+    };
+    let held = by_code && !matches!(told, Some(None));
+    let seen = format!("exit {:?}, outcome {told:?}: {}", launch.exit, crate::text::line(&launch.stderr, 200));
     scene.found(held, seen);
     Ok(())
 }
@@ -41,7 +48,7 @@ fn refused(scene: &mut Scene) -> StepResult {
 fn refused_because(scene: &mut Scene, reason: String) -> StepResult {
     refused(scene)?;
     let reported = match &Scene::context()?.manifest.observe.outcome {
-        Some(observation) => crate::observe::refusal(observation, scene.last()?)?,
+        Some(observation) => observe::refusal(observation, scene.last()?)?,
         None => None,
     };
     let held = reported.as_deref() == Some(&reason);
@@ -74,6 +81,13 @@ fn ran_by_mark(scene: &mut Scene, how: String) -> StepResult {
 #[then("planted, without the fault the mark is found")]
 async fn planted_without_fault(scene: &mut Scene) -> StepResult {
     planted(scene, |plan| plan.fault = None).await
+}
+
+#[then("planted, with the repository mended the mark is found")]
+async fn planted_mended(scene: &mut Scene) -> StepResult {
+    let head = home::repository_of(&scene.nonce, "demo").join(".git/HEAD");
+    std::fs::write(&head, "ref: refs/heads/main\n").map_err(|e| format!("{}: {e}", head.display()))?;
+    planted(scene, |_| {}).await
 }
 
 #[then("planted, with right settings the mark is found")]

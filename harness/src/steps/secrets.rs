@@ -40,6 +40,19 @@ async fn bare_secret(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r#"^bare, the probe "(.+)" gets the secret$"#)]
+async fn bare_probe_secret(scene: &mut Scene, words: String) -> StepResult {
+    let command = scene.probe(&words);
+    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let found = secret(&bare);
+    scene.control(
+        ControlKind::Bare,
+        found.is_some() && bare.unfinished().is_none(),
+        found.unwrap_or_else(|| told(&bare)),
+    );
+    Ok(())
+}
+
 #[then("the probe finds nothing there")]
 fn nothing_there(scene: &mut Scene) -> StepResult {
     let report = &scene.last()?.report;

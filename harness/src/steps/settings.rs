@@ -26,6 +26,23 @@ pub fn spoilt(what: &str, good: &str) -> Result<Spoilt, String> {
             format!("{good}  probe:\n    sandbox: off\n    run: [/bin/true]\n").into_bytes()
         }
         "right but for a tab as indentation" => good.replacen("  ", "\t", 1).into_bytes(),
+        "right but for an unknown key at the top" => format!("{good}sandbx: {{mode: off}}\n").into_bytes(),
+        "right but for an unknown key of the step" => {
+            good.replacen("  probe:\n", "  probe:\n    sandbx: off\n", 1).into_bytes()
+        }
+        "right but for an unknown key of the repo" => {
+            good.replacen("  demo:\n", "  demo:\n    sandbx: off\n", 1).into_bytes()
+        }
+        "right but for a step that both runs and prompts" => {
+            good.replacen("  probe:\n", "  probe:\n    provider: claude-code\n    prompt: x\n", 1).into_bytes()
+        }
+        "right but for a repo that is there twice" => {
+            good.replacen("[\"demo\"]", "[\"demo\", \"demo\"]", 1).into_bytes()
+        }
+        "right but for a variable that is no name" => {
+            good.replacen("  probe:\n", "  probe:\n    env: {\"A=B\": x}\n", 1).into_bytes()
+        }
+        "right but for a merge key" => good.replacen("sandbox:\n", "sandbox:\n  <<: {network: open}\n", 1).into_bytes(),
         "right but for a repo nobody knows" => good.replacen("[\"demo\"]", "[\"demo\", nobody]", 1).into_bytes(),
         other => return Err(format!("nobody knows a settings file that is {other}")),
     };

@@ -6,8 +6,8 @@
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use kusaw_enter::Word;
-use kusaw_enter::channel::{receive_word, send_word};
+use kusaw_enter::Message;
+use kusaw_enter::channel::{Until, receive_message, send_message};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -29,7 +29,7 @@ pub fn adopt(ctl: RawFd, exe: RawFd) -> Option<OwnedFd> {
     Some(ctl)
 }
 
-/// Starts the step and stays until it ends; the exit code says the same as the word `Status`.
+/// Starts the step and stays until it ends; the exit code says the same as the message `Status`.
 pub fn run(ctl: BorrowedFd, mut plan: Plan, stdio: [OwnedFd; 3]) -> io::Result<i32> {
     let all = SigSet::all();
     all.thread_block()?;
@@ -45,7 +45,7 @@ pub fn run(ctl: BorrowedFd, mut plan: Plan, stdio: [OwnedFd; 3]) -> io::Result<i
     loop {
         init.wait()?;
         if let (None, Some(status)) = (&init.report, init.status) {
-            send_word(ctl, Word::Status(status), &[], None)?;
+            send_message(ctl, Message::Status(status), &[], Until::default())?;
             return Ok(if libc::WIFSIGNALED(status) {
                 128 + libc::WTERMSIG(status)
             } else {
@@ -81,8 +81,8 @@ impl Init<'_> {
             self.take_signals()?;
         }
         if ctl {
-            match receive_word(self.ctl, &mut Vec::new(), None)? {
-                Word::Signal(n) => self.pass_on(n),
+            match receive_message(self.ctl, &mut Vec::new(), Until::default())? {
+                Message::Signal(n) => self.pass_on(n),
                 _ => return Err(ErrorKind::UnexpectedEof.into()),
             }
         }
@@ -93,12 +93,12 @@ impl Init<'_> {
         let Some(report) = self.report.take() else { return Ok(()) };
         let mut said = Vec::new();
         std::fs::File::from(report).take(REPORT as u64).read_to_end(&mut said)?;
-        let word = match said[..] {
-            [b'X', a, b, c, d] => Word::Exec(i32::from_le_bytes([a, b, c, d])),
-            [_, a, b, c, d] => Word::Setup(i32::from_le_bytes([a, b, c, d])),
-            _ => Word::Exec(0),
+        let message = match said[..] {
+            [b'X', a, b, c, d] => Message::Exec(i32::from_le_bytes([a, b, c, d])),
+            [_, a, b, c, d] => Message::Setup(i32::from_le_bytes([a, b, c, d])),
+            _ => Message::Exec(0),
         };
-        send_word(self.ctl, word, &[], None)
+        send_message(self.ctl, message, &[], Until::default())
     }
 
     fn take_signals(&mut self) -> io::Result<()> {

@@ -1,7 +1,9 @@
 //! The job: what the stage is to execute. Encoding and decoding are pure; a malformed or oversized
-//! message is an error value, it must never panic and never be executed in part.
+//! input is an error value, it must never panic and never be executed in part.
 
 use std::ffi::CString;
+use std::os::unix::fs::MetadataExt;
+use std::{fs, io};
 
 /// One step, as the stage needs it. No value holds a NUL byte: `decode` returns C strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,9 +16,16 @@ pub struct Job {
     pub cwd: CString,
     /// Loopback ports the stage listens on before the step exists.
     pub ports: Vec<u16>,
+    /// The launcher's own mount namespace: see `mount_namespace`.
+    pub outside: u64,
 }
 
-/// Why a message is not a job.
+/// The number of this process's mount namespace (namespaces(7)): that of no other one is the same.
+pub fn mount_namespace() -> io::Result<u64> {
+    Ok(fs::metadata("/proc/self/ns/mnt")?.ino())
+}
+
+/// Why bytes are not a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// It ends early, or a length points past its end.
@@ -31,13 +40,13 @@ pub enum Malformed {
     Empty,
 }
 
-/// Largest message in bytes (Linux limits argv and environment together to 6 MiB).
+/// Largest job in bytes (Linux limits argv and environment together to 6 MiB).
 pub const MAX: usize = 8 << 20;
 
-const MARK: &[u8; 4] = b"KSJ1";
+const MARK: &[u8; 4] = b"KSJ2";
 
 impl Job {
-    /// The message's bytes.
+    /// The job's bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = MARK.to_vec();
         strings(&mut out, &self.argv);
@@ -45,6 +54,7 @@ impl Job {
         string(&mut out, &self.cwd);
         number(&mut out, self.ports.len());
         self.ports.iter().for_each(|p| out.extend_from_slice(&p.to_le_bytes()));
+        out.extend_from_slice(&self.outside.to_le_bytes());
         out
     }
 
@@ -62,13 +72,14 @@ impl Job {
             let b = take(&mut rest, 2)?;
             ports.push(u16::from_le_bytes([b[0], b[1]]));
         }
+        let outside = take_outside(&mut rest)?;
         if !rest.is_empty() {
             return Err(Malformed::Trailing);
         }
         if argv.first().is_none_or(|a| a.is_empty()) {
             return Err(Malformed::Empty);
         }
-        Ok(Job { argv, env, cwd, ports })
+        Ok(Job { argv, env, cwd, ports, outside })
     }
 }
 
@@ -97,6 +108,11 @@ fn take_number(rest: &mut &[u8]) -> Result<usize, Malformed> {
     Ok(u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
 }
 
+fn take_outside(rest: &mut &[u8]) -> Result<u64, Malformed> {
+    let bytes = take(rest, 8)?.try_into().map_err(|_| Malformed::Short)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
 fn take_string(rest: &mut &[u8]) -> Result<CString, Malformed> {
     let n = take_number(rest)?;
     CString::new(take(rest, n)?).map_err(|_| Malformed::Nul)
@@ -118,6 +134,7 @@ mod tests {
             env: vec![c("PATH=/usr/bin"), c("EMPTY=")],
             cwd: c("/work"),
             ports: vec![3128, 18080],
+            outside: 4_026_531_841,
         }
     }
 
@@ -127,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shorter_message_is_refused() {
+    fn every_shorter_input_is_refused() {
         let bytes = sample().encode();
         for n in 0..bytes.len() {
             assert!(Job::decode(&bytes[..n]).is_err(), "{n} bytes decoded");
@@ -135,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_messages_are_refused() {
+    fn wrong_bytes_are_refused() {
         let good = sample().encode();
         let mut trailing = good.clone();
         trailing.push(0);

@@ -4,7 +4,7 @@
 
 pub mod channel;
 pub mod job;
-pub mod word;
+pub mod message;
 
 pub use job::Job;
-pub use word::Word;
+pub use message::Message;

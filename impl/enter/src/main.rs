@@ -1,6 +1,6 @@
 //! `kusaw-enter`: pid 1 of a sandbox, between bubblewrap and the step. It takes the job from its
 //! launcher, starts the step when told to, reaps, forwards signals and reports. It must never show its
-//! own memory to the step, never outlive its launcher, and never start a step without the word `Go`.
+//! own memory to the step, never outlive its launcher, and never start a step without the message `Go`.
 //!
 //! Usage (by the launcher only): `kusaw-enter NAME CTL_FD EXE_FD`
 
@@ -12,8 +12,9 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::process::exit;
 
-use kusaw_enter::channel::{receive_job, receive_word, send_word};
-use kusaw_enter::{Job, Word};
+use kusaw_enter::channel::{Until, receive_job, receive_message, send_message};
+use kusaw_enter::job::mount_namespace;
+use kusaw_enter::{Job, Message};
 
 /// The launcher is gone or makes no sense: as if killed (128 + SIGKILL).
 const ORPHANED: i32 = 137;
@@ -34,32 +35,40 @@ fn main() {
     let Some(ctl) = init::adopt(ctl, exe) else { exit(2) };
     let pid = std::process::id() as i32;
     if pid != 1 {
-        let _ = send_word(ctl.as_fd(), Word::NotConfined(pid), &[], None);
+        let _ = send_message(ctl.as_fd(), Message::NotConfined(pid), &[], Until::default());
         exit(1);
     }
     exit(stage(ctl))
 }
 
 fn stage(ctl: OwnedFd) -> i32 {
-    let Ok((bytes, stdio)) = receive_job(ctl.as_fd(), None) else { return ORPHANED };
+    let Ok((bytes, stdio)) = receive_job(ctl.as_fd(), Until::default()) else { return ORPHANED };
     let (Ok(job), Ok(stdio)) = (Job::decode(&bytes), <[OwnedFd; 3]>::try_from(stdio)) else {
         return failed(ctl.as_fd(), libc::EBADMSG);
     };
+    match mount_namespace() {
+        Ok(own) if own != job.outside => {}
+        Ok(_) => {
+            let _ = send_message(ctl.as_fd(), Message::NotConfined(1), &[], Until::default());
+            return 1;
+        }
+        Err(e) => return failed(ctl.as_fd(), errno(&e)),
+    }
     // Listening comes before the fork, so the step's first connection can never be too early.
     let listeners: Vec<TcpListener> = match job.ports.iter().map(|p| TcpListener::bind(("127.0.0.1", *p))).collect() {
         Ok(all) => all,
         Err(e) => {
-            let _ = send_word(ctl.as_fd(), Word::NoListener(errno(&e)), &[], None);
+            let _ = send_message(ctl.as_fd(), Message::NoListener(errno(&e)), &[], Until::default());
             return 1;
         }
     };
     let fds: Vec<_> = listeners.iter().map(AsRawFd::as_raw_fd).collect();
-    if send_word(ctl.as_fd(), Word::Ready(fds.len() as i32), &fds, None).is_err() {
+    if send_message(ctl.as_fd(), Message::Ready(fds.len() as i32), &fds, Until::default()).is_err() {
         return ORPHANED;
     }
     drop(listeners);
-    match receive_word(ctl.as_fd(), &mut Vec::new(), None) {
-        Ok(Word::Go) => {}
+    match receive_message(ctl.as_fd(), &mut Vec::new(), Until::default()) {
+        Ok(Message::Go) => {}
         _ => return ORPHANED,
     }
     let plan = child::Plan::new(&job, &stdio);
@@ -71,7 +80,7 @@ fn stage(ctl: OwnedFd) -> i32 {
 }
 
 fn failed(ctl: BorrowedFd, errno: i32) -> i32 {
-    let _ = send_word(ctl, Word::Failed(errno), &[], None);
+    let _ = send_message(ctl, Message::Failed(errno), &[], Until::default());
     1
 }
 

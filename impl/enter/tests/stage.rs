@@ -1,4 +1,4 @@
-//! The stage by itself, as pid 1 of a PID namespace without a sandbox around it: what it does at each word, and at each
+//! The stage by itself, as pid 1 of a PID namespace without a sandbox around it: what it does at each message, and at each
 //! missing one.
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -10,8 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kusaw_enter::channel::{receive_word, send_job, send_word};
-use kusaw_enter::{Job, Word};
+use kusaw_enter::channel::{Until, receive_message, send_job, send_message};
+use kusaw_enter::{Job, Message};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::unistd::pipe2;
 
@@ -25,6 +25,10 @@ struct Stage {
 
 impl Stage {
     fn start(argv: &[&str], env: &[&str], ports: &[u16]) -> Stage {
+        Stage::start_from(argv, env, ports, 0)
+    }
+
+    fn start_from(argv: &[&str], env: &[&str], ports: &[u16], outside: u64) -> Stage {
         let (ctl, inner) = UnixStream::pair().unwrap();
         let exe = File::open("/dev/null").unwrap();
         for fd in [inner.as_fd(), exe.as_fd()] {
@@ -41,23 +45,24 @@ impl Stage {
             env: env.iter().map(c).collect(),
             cwd: c"/".into(),
             ports: ports.into(),
+            outside,
         };
         let null = File::open("/dev/null").unwrap();
         let stdio = [null.as_raw_fd(), writer.as_raw_fd(), writer.as_raw_fd()];
-        send_job(ctl.as_fd(), &job.encode(), &stdio, None).unwrap();
+        send_job(ctl.as_fd(), &job.encode(), &stdio, Until::default()).unwrap();
         Stage { child, ctl, out: out.into() }
     }
 
-    fn word(&self) -> Option<Word> {
-        self.word_with(&mut Vec::new())
+    fn message(&self) -> Option<Message> {
+        self.message_with(&mut Vec::new())
     }
 
-    fn word_with(&self, fds: &mut Vec<OwnedFd>) -> Option<Word> {
-        receive_word(self.ctl.as_fd(), fds, Some(Instant::now() + Duration::from_secs(5))).ok()
+    fn message_with(&self, fds: &mut Vec<OwnedFd>) -> Option<Message> {
+        receive_message(self.ctl.as_fd(), fds, Until::at(Instant::now() + Duration::from_secs(5))).ok()
     }
 
-    fn say(&self, word: Word) {
-        send_word(self.ctl.as_fd(), word, &[], None).unwrap();
+    fn say(&self, message: Message) {
+        send_message(self.ctl.as_fd(), message, &[], Until::default()).unwrap();
     }
 
     fn end(mut self) -> (Option<i32>, String) {
@@ -69,17 +74,17 @@ impl Stage {
     }
 }
 
-fn status(code: i32) -> Option<Word> {
-    Some(Word::Status(code << 8))
+fn status(code: i32) -> Option<Message> {
+    Some(Message::Status(code << 8))
 }
 
 #[test]
 fn the_step_gets_exactly_its_argv_and_environment_and_its_code_comes_back() {
     let stage =
         Stage::start(&["sh", "-c", "echo \"$0 $1\"; env; exit 7", "a", "b c"], &["PATH=/usr/bin:/bin", "X=1"], &[]);
-    assert_eq!(stage.word(), Some(Word::Ready(0)));
-    stage.say(Word::Go);
-    assert_eq!((stage.word(), stage.word()), (Some(Word::Exec(0)), status(7)));
+    assert_eq!(stage.message(), Some(Message::Ready(0)));
+    stage.say(Message::Go);
+    assert_eq!((stage.message(), stage.message()), (Some(Message::Exec(0)), status(7)));
     let (code, out) = stage.end();
     assert_eq!(code, Some(7));
     assert!(out.starts_with("a b c\n") && out.contains("X=1\n") && !out.contains("HOME="), "{out}");
@@ -87,10 +92,10 @@ fn the_step_gets_exactly_its_argv_and_environment_and_its_code_comes_back() {
 
 #[test]
 fn nothing_is_executed_without_go() {
-    for other in [None, Some(Word::Signal(15)), Some(Word::Ready(0))] {
+    for other in [None, Some(Message::Signal(15)), Some(Message::Ready(0))] {
         let stage = Stage::start(&["echo", "executed"], &["PATH=/usr/bin:/bin"], &[]);
-        assert_eq!(stage.word(), Some(Word::Ready(0)));
-        other.into_iter().for_each(|word| stage.say(word));
+        assert_eq!(stage.message(), Some(Message::Ready(0)));
+        other.into_iter().for_each(|message| stage.say(message));
         assert_eq!(stage.end(), (Some(137), String::new()));
     }
 }
@@ -98,9 +103,9 @@ fn nothing_is_executed_without_go() {
 #[test]
 fn an_orphaned_stage_ends_while_its_step_runs() {
     let stage = Stage::start(&["sleep", "60"], &["PATH=/usr/bin:/bin"], &[]);
-    assert_eq!(stage.word(), Some(Word::Ready(0)));
-    stage.say(Word::Go);
-    assert_eq!(stage.word(), Some(Word::Exec(0)));
+    assert_eq!(stage.message(), Some(Message::Ready(0)));
+    stage.say(Message::Go);
+    assert_eq!(stage.message(), Some(Message::Exec(0)));
     let start = Instant::now();
     let (mut child, ctl) = (stage.child, stage.ctl);
     drop(ctl);
@@ -114,9 +119,9 @@ fn what_cannot_be_executed_is_told_with_errno() {
         [("nothere", libc::ENOENT), ("/nothere", libc::ENOENT), ("/etc/passwd", libc::EACCES), ("/", libc::EACCES)]
     {
         let stage = Stage::start(&[program], &["PATH=/usr/bin:/bin"], &[]);
-        assert_eq!(stage.word(), Some(Word::Ready(0)));
-        stage.say(Word::Go);
-        assert_eq!(stage.word(), Some(Word::Exec(errno)), "{program}");
+        assert_eq!(stage.message(), Some(Message::Ready(0)));
+        stage.say(Message::Go);
+        assert_eq!(stage.message(), Some(Message::Exec(errno)), "{program}");
         stage.end();
     }
 }
@@ -128,12 +133,12 @@ fn signals_are_default_again_and_reach_the_steps_group() {
         &["PATH=/usr/bin:/bin"],
         &[],
     );
-    assert_eq!(stage.word(), Some(Word::Ready(0)));
-    stage.say(Word::Go);
-    assert_eq!(stage.word(), Some(Word::Exec(0)));
+    assert_eq!(stage.message(), Some(Message::Ready(0)));
+    stage.say(Message::Go);
+    assert_eq!(stage.message(), Some(Message::Exec(0)));
     std::thread::sleep(Duration::from_millis(300));
-    stage.say(Word::Signal(libc::SIGTERM));
-    assert_eq!(stage.word(), status(5));
+    stage.say(Message::Signal(libc::SIGTERM));
+    assert_eq!(stage.message(), status(5));
     let (_, out) = stage.end();
     for line in ["SigIgn:\t0000000000000000", "SigBlk:\t0000000000000000"] {
         assert!(out.contains(line), "{out}");
@@ -145,12 +150,12 @@ fn ports_listen_before_the_step_exists_and_come_out_as_descriptors() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let stage = Stage::start(&["true"], &["PATH=/usr/bin:/bin"], &[free]);
     let mut fds = Vec::new();
-    assert_eq!(stage.word_with(&mut fds), Some(Word::Ready(1)));
+    assert_eq!(stage.message_with(&mut fds), Some(Message::Ready(1)));
     let listener = std::net::TcpListener::from(fds.remove(0));
     assert_eq!(listener.local_addr().unwrap().port(), free);
     std::net::TcpStream::connect(("127.0.0.1", free)).unwrap();
     let second = Stage::start(&["true"], &[], &[free]);
-    assert_eq!(second.word(), Some(Word::NoListener(libc::EADDRINUSE)));
+    assert_eq!(second.message(), Some(Message::NoListener(libc::EADDRINUSE)));
     stage.end();
     second.end();
 }
@@ -158,7 +163,7 @@ fn ports_listen_before_the_step_exists_and_come_out_as_descriptors() {
 #[test]
 fn a_message_that_is_no_job_is_refused() {
     let without_program = Stage::start(&[""], &[], &[]);
-    assert_eq!(without_program.word(), Some(Word::Failed(libc::EBADMSG)));
+    assert_eq!(without_program.message(), Some(Message::Failed(libc::EBADMSG)));
     assert_eq!(without_program.end().0, Some(1));
 }
 
@@ -171,7 +176,15 @@ fn outside_of_a_pid_namespace_it_refuses() {
     }
     let numbers = [inner.as_raw_fd().to_string(), exe.as_raw_fd().to_string()];
     let mut child = Command::new(STAGE).arg("__enter").args(numbers).spawn().unwrap();
-    let word = receive_word(ctl.as_fd(), &mut Vec::new(), Some(Instant::now() + Duration::from_secs(5))).unwrap();
-    assert_eq!(word, Word::NotConfined(child.id() as i32));
+    let message =
+        receive_message(ctl.as_fd(), &mut Vec::new(), Until::at(Instant::now() + Duration::from_secs(5))).unwrap();
+    assert_eq!(message, Message::NotConfined(child.id() as i32));
     assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn in_the_launchers_mount_namespace_it_refuses() {
+    let stage = Stage::start_from(&["true"], &[], &[], kusaw_enter::job::mount_namespace().unwrap());
+    assert_eq!(stage.message(), Some(Message::NotConfined(1)));
+    assert_eq!(stage.end().0, Some(1));
 }

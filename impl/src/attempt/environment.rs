@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use crate::process::path;
 use crate::reach::{Connect, PROXY_PORT, Reach};
 
 /// Passed through from the caller when set.
@@ -71,8 +72,7 @@ pub fn inside(reach: &Reach, caller: &[(OsString, OsString)], step: &[(String, S
 
 /// PATH without empty and relative entries, which would search the worktree.
 fn absolute_entries(path: &OsStr) -> OsString {
-    let entries = std::env::split_paths(path).filter(|p| p.is_absolute());
-    std::env::join_paths(entries).unwrap_or_else(|_| DEFAULT_PATH.into())
+    std::env::join_paths(path::folders(path)).unwrap_or_else(|_| DEFAULT_PATH.into())
 }
 
 #[cfg(test)]

@@ -3,9 +3,6 @@
 
 mod environment;
 pub mod folder;
-pub mod pidfd;
-pub mod signals;
-pub mod stdio;
 pub mod temp;
 mod unsandboxed;
 pub mod worktree;
@@ -13,18 +10,21 @@ pub mod worktree;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::backend::{self, Launch, bubblewrap};
 use crate::egress::{self, entry::Entry};
-use crate::message;
-use crate::outcome::{End, Reason, Refusal, RunState, StepOutcome};
-use crate::provider;
+use crate::outcome::{End, Reason, Refusal, RunState, StepOutcome, timestamp};
+use crate::process::{signals::Signals, stdio::Stdio};
+use crate::provider::{self, Provider};
 use crate::reach::{self, Connect, Reach};
 use crate::settings::{self, Complaint, Mode, Network, Settings, Step, effective::Effective};
-use folder::{Folder, Record, SandboxRecord, timestamp};
+use crate::stderr;
+use folder::{Folder, Record, SandboxRecord};
 use temp::TempFolder;
+use worktree::Worktree;
 
 /// Runs one attempt of `step` and writes its outcome.
 pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<End, Refusal> {
@@ -41,7 +41,9 @@ pub fn load(factory: &Path) -> Result<(PathBuf, Settings), Refusal> {
     let file = factory.join(settings::FILE);
     let unreadable = |e: std::io::Error| Refusal::new(Reason::BadSettings, format!("{}: {e}", file.display()));
     let mut bytes = Vec::new();
-    let opened = File::open(&file).map_err(unreadable)?;
+    // A pipe or a device must not hold us: it is opened without waiting, and refused.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let opened = File::options().read(true).custom_flags(flags).open(&file).map_err(unreadable)?;
     if !opened.metadata().map_err(unreadable)?.is_file() {
         return Err(unreadable(std::io::Error::other("not a file")));
     }
@@ -95,23 +97,31 @@ impl<'a> Attempt<'a> {
         let in_blocks = blocks.into_iter().flatten().filter(|_| self.effective.mode == Mode::Required);
         let mut missing = in_blocks.filter_map(|(place, b)| b.not_implemented().map(|key| format!("{place}: {key}")));
         let of_step = self.step.not_implemented().map(|key| format!("steps.{}.{key}", self.name));
-        match of_step.or_else(|| missing.next()) {
-            Some(key) => Err(Refusal::new(Reason::NotImplemented, format!("{key} is not there yet in this version"))),
-            None => Ok(()),
+        if let Some(key) = of_step.or_else(|| missing.next()) {
+            return Err(Refusal::new(Reason::NotImplemented, format!("{key} is not there yet in this version")));
+        }
+        match self.connect() {
+            Connect::Allowed(entries) if self.effective.mode == Mode::Required => reach::all_can_listen(&entries),
+            _ => Ok(()),
         }
     }
 
+    /// All of them, or none.
     fn make_worktrees(&self) -> Result<Vec<PathBuf>, Refusal> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let mut made = Vec::new();
+        let mut made: Vec<Worktree> = Vec::new();
         for name in &self.step.repos {
             let Some(repo) = self.settings.repos.get(&name.value) else { continue };
             let place = worktree::place(&repo.path.value, self.factory, home.as_deref());
-            let at = self.folder.worktree(&name.value);
-            worktree::add(&place, &at, &self.folder.id)?;
-            made.push(at);
+            match Worktree::add(&place, &self.folder.worktree(&name.value), &self.folder.id) {
+                Ok(worktree) => made.push(worktree),
+                Err(mut refusal) => {
+                    made.into_iter().for_each(|worktree| refusal.detail += &worktree.undo());
+                    return Err(refusal);
+                }
+            }
         }
-        Ok(made)
+        Ok(made.into_iter().map(|worktree| worktree.at).collect())
     }
 
     /// The step's argv, and what of the host its program needs to be visible.
@@ -119,8 +129,7 @@ impl<'a> Attempt<'a> {
         if let Some(run) = &self.step.run {
             return Ok((run.iter().map(OsString::from).collect(), None));
         }
-        let name = self.step.provider.as_ref().map(|p| p.value.as_str());
-        let provider = name.and_then(provider::find).unwrap_or(provider::DEFAULT);
+        let provider = self.provider();
         let prompt = self.step.prompt.as_deref().unwrap_or_default();
         let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
         if !wrapped {
@@ -132,23 +141,30 @@ impl<'a> Attempt<'a> {
         Ok((argv, root))
     }
 
+    fn provider(&self) -> &'static Provider {
+        let name = self.step.provider.as_ref().map(|p| p.value.as_str());
+        name.and_then(provider::find).unwrap_or(provider::DEFAULT)
+    }
+
     fn env(&self) -> Vec<(String, String)> {
         self.step.env.iter().map(|(n, v)| (n.clone(), v.clone())).collect()
     }
 
     fn sandboxed(&self, worktrees: &[PathBuf], cwd: &Path) -> Result<End, Refusal> {
         if nix::unistd::geteuid().is_root() {
-            message::warn("W2: running as root: a sandbox around root's own user id protects less");
+            stderr::warn("running as root: a sandbox around root's own user id protects less");
         }
         let (argv, program) = self.argv(true)?;
         let setup = |what: &str, e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
+        // Before any thread exists and anything is made that a sudden end would leave behind.
+        let signals = Signals::take().map_err(|e| setup("signals", e.into()))?;
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let reach = self.reach(&temp, worktrees, program);
         let ports = reach.ports();
         if ports.len() > kusaw_enter::channel::MAX_DESCRIPTORS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
-        let stdio = stdio::Stdio::prepare().map_err(|e| setup("stdio", e))?;
+        let stdio = Stdio::prepare().map_err(|e| setup("stdio", e))?;
         let events = self.folder.record("events.jsonl")?;
         let mut egress = match &reach.connect {
             Connect::Anywhere => None,
@@ -158,7 +174,7 @@ impl<'a> Attempt<'a> {
             }
         };
         let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
-        let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, ready: &mut ready };
+        let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, signals: &signals, ready: &mut ready };
         let end = bubblewrap::launch(launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         egress.into_iter().for_each(|egress| egress.finish());
@@ -192,9 +208,7 @@ impl<'a> Attempt<'a> {
         let mut entries: Vec<Entry> = written.filter_map(|e| Entry::parse(&e.value).ok()).collect();
         let wanted = step.and_then(|b| b.egress.provider_hosts).or(factory.egress.provider_hosts);
         if wanted.unwrap_or(true) && self.step.run.is_none() {
-            let name = self.step.provider.as_ref().map(|p| p.value.as_str());
-            let provider = name.and_then(provider::find).unwrap_or(provider::DEFAULT);
-            entries.extend(provider.egress.iter().filter_map(|e| Entry::parse(e).ok()));
+            entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
         }
         Connect::Allowed(entries)
     }
@@ -208,7 +222,7 @@ impl<'a> Attempt<'a> {
             state: if result.is_ok() { RunState::Ended } else { RunState::Refused },
             outcome: result.as_ref().map_or(StepOutcome::Refused, |end| end.outcome()),
             reason: result.as_ref().err().map(|refusal| refusal.reason),
-            exit_code: result.as_ref().map_or_else(|r| r.reason.exit_code(), |end| end.exit_code()),
+            exit_code: result.as_ref().map_or_else(Refusal::exit_code, |end| end.exit_code()),
             signal: result.as_ref().ok().and_then(|end| end.signal()),
             sandbox: SandboxRecord {
                 effective: self.effective.mode.word(),
@@ -219,7 +233,7 @@ impl<'a> Attempt<'a> {
             ended: timestamp(SystemTime::now()),
         };
         if let Err(e) = self.folder.finish(&record) {
-            message::warn(format!("outcome.json could not be written: {e}"));
+            stderr::warn(format!("outcome.json could not be written: {e}"));
         }
     }
 }

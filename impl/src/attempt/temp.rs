@@ -16,8 +16,8 @@ use nix::fcntl::{Flock, FlockArg, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::message;
 use crate::reach::Temp;
+use crate::stderr;
 
 /// Owns the folder on the host; dropping it removes it.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct TempFolder {
 
 const PREFIX: &str = "kusaw-";
 
-/// Only a folder with this file is ever taken for one of ours.
+/// Only a folder with this file, or the next, is ever taken for one of ours.
 const LOCK: &str = "kusaw-private-temp.lock";
 
 /// Its name until it is locked.
@@ -42,7 +42,7 @@ const UNLOCKED: Duration = Duration::from_secs(60);
 impl TempFolder {
     /// Makes the folder below the system's temp folder, a short path, entered by its owner only.
     pub fn make() -> io::Result<TempFolder> {
-        sweep();
+        sweep(&std::env::temp_dir());
         let private = Permissions::from_mode(0o700);
         let made = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir()?;
         let root = made.path().canonicalize()?;
@@ -64,7 +64,7 @@ impl TempFolder {
 impl Drop for TempFolder {
     fn drop(&mut self) {
         if let Err(e) = remove(&self.temp.root) {
-            message::warn(format!("{} could not be removed: {e}", self.temp.root.display()));
+            stderr::warn(format!("{} could not be removed: {e}", self.temp.root.display()));
         }
     }
 }
@@ -74,8 +74,8 @@ fn lock(file: &File) -> io::Result<Flock<File>> {
 }
 
 /// Removes what killed ones left behind. What cannot be removed, or is not this user's, is left alone.
-fn sweep() {
-    let Ok(list) = std::fs::read_dir(std::env::temp_dir()) else { return };
+fn sweep(folder: &Path) {
+    let Ok(list) = std::fs::read_dir(folder) else { return };
     let ours = list.flatten().filter(|e| e.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     for entry in ours {
         let Ok(meta) = entry.metadata() else {
@@ -85,9 +85,8 @@ fn sweep() {
         let old = meta.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > UNLOCKED));
         if own && is_left(&entry.path()) {
             let _ = remove(&entry.path());
-        } else if own && old {
+        } else if own && old && std::fs::remove_file(entry.path().join(LOCK_NEW)).is_ok() {
             // Killed before the lock had its name: then there is nothing else in it, or this fails.
-            let _ = std::fs::remove_file(entry.path().join(LOCK_NEW));
             let _ = std::fs::remove_dir(entry.path());
         }
     }
@@ -193,6 +192,24 @@ mod tests {
         assert!(!is_left(other.path()), "not one of ours");
         fs::write(other.path().join(LOCK), "").unwrap();
         assert!(is_left(other.path()));
+    }
+
+    #[test]
+    fn only_what_was_ours_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * UNLOCKED;
+        for (name, file) in
+            [("killed", Some(LOCK)), ("killed-early", Some(LOCK_NEW)), ("other", Some("x")), ("empty", None)]
+        {
+            let path = folder.path().join(format!("{PREFIX}{name}"));
+            fs::create_dir(&path).unwrap();
+            file.into_iter().for_each(|file| fs::write(path.join(file), "").unwrap());
+            File::open(&path).unwrap().set_modified(old).unwrap();
+        }
+        sweep(folder.path());
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["kusaw-empty", "kusaw-other"]);
     }
 
     #[test]

@@ -4,20 +4,17 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::pidfd;
-use super::signals::Signals;
-use crate::backend::bubblewrap::GRACE;
 use crate::outcome::{End, Reason, Refusal};
+use crate::process::grace::Grace;
+use crate::process::pidfd;
+use crate::process::signals::Signals;
 
 /// Runs `argv` in `cwd` and waits for its end.
 pub fn run(argv: &[OsString], cwd: &Path, env: &[(String, String)]) -> Result<End, Refusal> {
@@ -26,10 +23,10 @@ pub fn run(argv: &[OsString], cwd: &Path, env: &[(String, String)]) -> Result<En
     };
     let failed = |e: io::Error| Refusal::new(Reason::SetupFailed, e);
     let signals = Signals::take().map_err(|e| failed(e.into()))?;
-    // A program with a slash is looked for in the step's folder, as inside the sandbox.
-    let slash = Path::new(name).components().count() > 1 || name.to_string_lossy().contains('/');
-    let mut command = if slash { Command::new(cwd.join(name)) } else { Command::new(name) };
-    command.arg0(name).args(arguments).current_dir(cwd).envs(env.iter().map(|(n, v)| (n, v)));
+    let mut command = Command::new(name);
+    // The child changes its folder first, so a name with a slash is looked for there, as inside the sandbox; and it is
+    // executed as it is written, since a script sees that in $0.
+    command.args(arguments).current_dir(cwd).envs(env.iter().map(|(n, v)| (n, v)));
     let child = command.spawn().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Refusal::new(Reason::NotFound, format!("{}: {e}", name.display())),
         _ => Refusal::new(Reason::CannotExecute, format!("{}: {e}", name.display())),
@@ -39,28 +36,21 @@ pub fn run(argv: &[OsString], cwd: &Path, env: &[(String, String)]) -> Result<En
 
 fn wait(mut child: Child, signals: &Signals) -> io::Result<End> {
     let ended = pidfd::open(child.id() as i32)?;
-    let mut kill_at: Option<Instant> = None;
+    let mut grace = Grace::default();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status.signal().map_or(End::Exited(status.code().unwrap_or(1)), End::Signalled));
         }
-        let timeout = match kill_at.map(|at| at.saturating_duration_since(Instant::now())) {
-            None => PollTimeout::NONE,
-            Some(Duration::ZERO) => {
+        match signals.wait(ended.as_fd(), &grace) {
+            Err(e) if e.kind() == io::ErrorKind::TimedOut => {
                 child.kill()?;
-                kill_at = None;
-                PollTimeout::NONE
+                grace = Grace::default();
             }
-            Some(left) => PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX),
-        };
-        let mut on = [PollFd::new(ended.as_fd(), PollFlags::POLLIN), PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut on, timeout) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(e) => return Err(e.into()),
+            waited => drop(waited?),
         }
         while let Some(signal) = signals.next()? {
             if signal.asks_to_end {
-                kill_at.get_or_insert(Instant::now() + GRACE);
+                grace.begin();
             }
             // Ctrl-C has reached the step already: it is in the terminal's foreground group with us.
             if !signal.from_terminal {

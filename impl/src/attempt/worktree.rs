@@ -1,17 +1,17 @@
 //! The factory's own git, outside the sandbox: it makes one linked worktree a repo. It must run no hook,
 //! no monitor and no program of the repository's choice, ask nothing, and never wait without an end.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek};
-use std::os::fd::AsFd;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-
-use super::pidfd;
 use crate::outcome::{Reason, Refusal};
+use crate::process::{command, path};
 
 /// Longest time for one git command.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -30,30 +30,82 @@ const HARDENED: &[&str] = &[
     "diff.external=",
 ];
 
-/// Makes the worktree `at` of the repository `repo`, on the new branch `kusaw/ID/main` at its HEAD.
-pub fn add(repo: &Path, at: &Path, id: &str) -> Result<(), Refusal> {
-    let branch = format!("kusaw/{id}/main");
-    let mut git = Command::new("git");
-    git.env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", "/nonexistent")
-        .env("LC_ALL", "C")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_ATTR_NOSYSTEM", "1")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_NO_REPLACE_OBJECTS", "1");
-    git.args(HARDENED.iter().flat_map(|setting| ["-c", setting]));
-    git.arg("-C").arg(repo).args(["worktree", "add", "-q", "-b", &branch]).arg(at).arg("HEAD");
-    let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", repo.display()));
-    let _lock = lock(repo).map_err(|e| failed(format!("lock: {e}")))?;
-    let (status, said) = finish(&mut git).map_err(|e| failed(format!("git: {e}")))?;
-    match status {
-        Some(status) if status.success() => Ok(()),
-        Some(_) => Err(failed(said.lines().last().unwrap_or("git worktree add failed").to_string())),
-        None => Err(failed(format!("git worktree add took longer than {} s", TIMEOUT.as_secs()))),
+/// A worktree, with the branch that was made for it.
+#[derive(Debug)]
+pub struct Worktree {
+    /// Its folder.
+    pub at: PathBuf,
+    repo: PathBuf,
+    branch: String,
+}
+
+impl Worktree {
+    /// Makes the worktree `at` of the repository `repo`, on the new branch `kusaw/ID/main` at its HEAD: all of it or,
+    /// as far as git lets us, nothing.
+    pub fn add(repo: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
+        let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", repo.display()));
+        let _lock = lock(repo).map_err(|e| failed(format!("lock: {e}")))?;
+        let made = Worktree { at: at.into(), repo: repo.into(), branch: format!("kusaw/{id}/main") };
+        // By itself, so that it is known whose the branch is.
+        git(repo, ["branch", "--no-track", &made.branch, "HEAD"]).map_err(failed)?;
+        made.fill().map_err(|what| failed(what + &left(made.take_back())))?;
+        Ok(made)
     }
+
+    fn fill(&self) -> Result<(), String> {
+        let (at, branch) = (self.at.as_os_str(), OsStr::new(&self.branch));
+        git(&self.repo, ["worktree", "add", "-q", "--no-checkout"].map(OsStr::new).into_iter().chain([at, branch]))?;
+        // Read where they apply: a repository may include a file for one folder or branch only.
+        let filters = filters(&self.at)?;
+        let off = filters.iter().flat_map(|setting| ["-c", setting]);
+        git(&self.at, off.chain(["reset", "-q", "--hard", "--no-recurse-submodules"])).map(drop)
+    }
+
+    /// Removes folder and branch; the value says what could not be removed.
+    pub fn undo(self) -> String {
+        match lock(&self.repo) {
+            Ok(_lock) => left(self.take_back()),
+            Err(_) => left(vec![self.at.display().to_string(), self.branch]),
+        }
+    }
+
+    fn take_back(&self) -> Vec<String> {
+        let folder = ["worktree", "remove", "--force"].map(OsStr::new).into_iter().chain([self.at.as_os_str()]);
+        let _ = git(&self.repo, folder);
+        let mut left = Vec::new();
+        if self.at.exists() {
+            left.push(self.at.display().to_string());
+        }
+        if git(&self.repo, ["branch", "-q", "-D", &self.branch]).is_err() {
+            left.push(format!("branch {} in {}", self.branch, self.repo.display()));
+        }
+        left
+    }
+}
+
+fn left(behind: Vec<String>) -> String {
+    if behind.is_empty() { String::new() } else { format!("; left behind: {}", behind.join(", ")) }
+}
+
+/// Settings that turn every filter of this repository off: smudge would run a program at the checkout.
+fn filters(at: &Path) -> Result<Vec<String>, String> {
+    let names = match git(at, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."]) {
+        Ok(names) => names,
+        // There are none.
+        Err(said) if said == "exit status: 1" => return Ok(Vec::new()),
+        Err(said) => return Err(said),
+    };
+    let filters: BTreeSet<&str> =
+        names.split_terminator('\0').filter_map(|name| name.rsplit_once('.')).map(|(filter, _)| filter).collect();
+    let mut settings = Vec::new();
+    for filter in filters {
+        if filter.contains('=') {
+            return Err(format!("{filter:?} cannot be turned off: there is a = in its name"));
+        }
+        settings.extend(["smudge", "clean", "process"].map(|key| format!("{filter}.{key}=")));
+        settings.push(format!("{filter}.required=false"));
+    }
+    Ok(settings)
 }
 
 /// A repo's path as the settings write it: absolute, `~/..`, or relative to the factory.
@@ -67,7 +119,8 @@ pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
 /// One `worktree add` at a time in a repository: git reads the others' half-made entries and fails on them. The lock is
 /// one of flock(2) on the repository's folder, held until the descriptor is closed.
 fn lock(repo: &Path) -> io::Result<File> {
-    let folder = File::open(repo)?;
+    // Nothing but a folder is opened: a FIFO would be waited for.
+    let folder = File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(repo)?;
     let deadline = Instant::now() + TIMEOUT;
     loop {
         match folder.try_lock() {
@@ -79,21 +132,23 @@ fn lock(repo: &Path) -> io::Result<File> {
     }
 }
 
-/// Status and stderr; `None` when it had to be killed.
-fn finish(git: &mut Command) -> io::Result<(Option<ExitStatus>, String)> {
-    let mut said = tempfile::tempfile()?;
-    let mut child = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone()?).spawn()?;
-    let ended = pidfd::open(child.id() as i32)?;
-    let timeout = PollTimeout::try_from(TIMEOUT).unwrap_or(PollTimeout::MAX);
-    let in_time = poll(&mut [PollFd::new(ended.as_fd(), PollFlags::POLLIN)], timeout).is_ok_and(|n| n > 0);
-    if !in_time {
-        child.kill()?;
-    }
-    let status = child.wait()?;
-    let mut text = Vec::new();
-    said.rewind()?;
-    said.take(64 << 10).read_to_end(&mut text)?;
-    Ok((in_time.then_some(status), String::from_utf8_lossy(&text).into_owned()))
+/// Runs git in `folder` and returns what it says on stdout; the error is the last line of stderr, or how it ended.
+fn git<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>) -> Result<String, String> {
+    let program = path::find("git").ok_or("no program git in any folder of PATH")?;
+    let mut git = Command::new(program);
+    git.env_clear()
+        .env("PATH", path::searched())
+        .env("HOME", "/nonexistent")
+        .env("LC_ALL", "C")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_NO_REPLACE_OBJECTS", "1");
+    git.args(HARDENED.iter().flat_map(|setting| ["-c", setting]));
+    git.arg("-C").arg(folder).args(arguments);
+    command::run(&mut git, TIMEOUT).unwrap_or_else(|e| Err(format!("git: {e}")))
 }
 
 #[cfg(test)]
@@ -111,7 +166,8 @@ mod tests {
     #[test]
     fn what_is_no_repository_is_a_refusal() {
         let empty = tempfile::tempdir().unwrap();
-        let refusal = add(empty.path(), &empty.path().join("w"), "a").unwrap_err();
+        let refusal = Worktree::add(empty.path(), &empty.path().join("w"), "a").unwrap_err();
         assert_eq!(refusal.reason, Reason::WorktreeFailed);
+        assert!(refusal.detail.contains("not a git repository"), "{refusal}");
     }
 }

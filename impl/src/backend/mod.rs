@@ -7,8 +7,9 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use crate::attempt::stdio::Stdio;
 use crate::outcome::Refusal;
+use crate::process::signals::Signals;
+use crate::process::stdio::Stdio;
 use crate::reach::Reach;
 
 /// One launch: what to execute, and what it can reach.
@@ -21,6 +22,8 @@ pub struct Launch<'a> {
     pub reach: &'a Reach,
     /// Its stdin, stdout and stderr.
     pub stdio: Stdio,
+    /// Passed on to it; one that asks before it is executed ends the launch.
+    pub signals: &'a Signals,
     /// Gets the listening descriptors, one for each port of the reach. The step is only executed after
     /// this has come back without a refusal.
     pub ready: &'a mut dyn FnMut(Vec<OwnedFd>) -> Result<(), Refusal>,

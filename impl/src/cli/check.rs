@@ -1,14 +1,16 @@
 //! `kusaw sandbox check`: whether this machine can run the sandbox. It goes through the real launch with
-//! `true`, so that it can never say anything else than a launch would.
+//! `true`, once for each network, so that it can never say anything else than a launch would.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use crate::attempt::{stdio::Stdio, temp::TempFolder};
+use crate::attempt::temp::TempFolder;
 use crate::backend::{Launch, bubblewrap};
+use crate::egress::Egress;
 use crate::outcome::{End, Reason, Refusal};
-use crate::reach::{self, Reach};
+use crate::process::{signals::Signals, stdio::Stdio};
+use crate::reach::{self, Connect, Reach};
 
 /// What is not protected, as documented: one sentence a line.
 const NOT_PROTECTED: &str = include_str!("not_protected.txt");
@@ -27,7 +29,7 @@ struct Report {
 
 /// Prints the report; the value is the exit code, 0 = available, 1 = not.
 pub fn check(verbose: bool, json: bool) -> i32 {
-    let tried = launch_true();
+    let tried = try_both();
     let refusal = tried.as_ref().err();
     let report = Report {
         backend: bubblewrap::NAME,
@@ -62,20 +64,41 @@ fn text(report: &Report) -> String {
     rows.chain(heading).chain(limits).collect()
 }
 
-fn launch_true() -> Result<(), Refusal> {
+/// The first failure, with the network it is about.
+fn try_both() -> Result<(), Refusal> {
+    let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
+    for (network, connect) in [("open", Connect::Anywhere), ("allowlist", Connect::Allowed(Vec::new()))] {
+        launch_true(connect, &signals)
+            .map_err(|r| Refusal { detail: format!("network: {network}: {}", r.detail), ..r })?;
+    }
+    Ok(())
+}
+
+fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
     let setup = |e: std::io::Error| Refusal::new(Reason::SetupFailed, e);
     let temp = TempFolder::make().map_err(setup)?;
     let reach = Reach {
         home: reach::home(),
         temp: temp.temp.clone(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        connect,
         ..Reach::default()
     };
     let argv = ["true".into()];
     let cwd = reach.temp.tmpdir();
     let stdio = Stdio::null().map_err(setup)?;
-    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, ready: &mut |_| Ok(()) };
-    match bubblewrap::launch(launch)? {
+    let mut egress = match &reach.connect {
+        Connect::Anywhere => None,
+        Connect::Allowed(entries) => {
+            let record = || tempfile::tempfile().map_err(setup);
+            Some(Egress::new("check", entries, reach.ports(), record()?, record()?))
+        }
+    };
+    let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
+    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, ready: &mut ready };
+    let end = bubblewrap::launch(launch);
+    egress.into_iter().for_each(Egress::finish);
+    match end? {
         End::Exited(0) => Ok(()),
         other => Err(Refusal::new(Reason::BwrapFailed, format!("`true` ended with {}", other.exit_code()))),
     }

@@ -4,13 +4,14 @@
 mod check;
 mod run;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
-use crate::message;
 use crate::outcome::{Reason, Refusal};
 use crate::settings;
+use crate::stderr;
 
 #[derive(Parser)]
 #[command(name = "kusaw", version, about = "Runs the steps of a factory, sandboxed where its settings require it.")]
@@ -64,20 +65,36 @@ pub fn main() -> i32 {
 
 /// Prints a refusal and returns its exit code.
 fn report(refusal: &Refusal) -> i32 {
-    message::say(refusal);
-    message::say(format!("fix: {}", refusal.fix()));
-    refusal.reason.exit_code()
+    stderr::say(refusal);
+    stderr::say(format!("fix: {}", refusal.fix()));
+    refusal.exit_code()
 }
 
+/// The factory: the one that is named, or the nearest above the working folder. What lies in an attempt folder of another
+/// factory is none: a step could have written it, and its settings would govern the next run.
 fn factory(given: Option<PathBuf>) -> Result<PathBuf, Refusal> {
     if let Some(given) = given {
         return Ok(given);
     }
-    let cwd = std::env::current_dir().map_err(|e| Refusal::new(Reason::BadSettings, format!("working folder: {e}")))?;
-    let found = cwd.ancestors().find(|folder| folder.join(settings::FILE).is_file()).map(Path::to_path_buf);
-    found.ok_or_else(|| Refusal {
-        reason: Reason::BadSettings,
-        detail: format!("no {} in {} or above it", settings::FILE, cwd.display()),
-        fix: Some("go into the factory's folder, or name it with --factory DIR".into()),
-    })
+    let bad = |what: String| Refusal::new(Reason::BadSettings, what);
+    let cwd = std::env::current_dir().map_err(|e| bad(format!("working folder: {e}")))?;
+    let holds_settings = |folder: &&Path| folder.join(settings::FILE).is_file();
+    let candidates: Vec<&Path> = cwd.ancestors().filter(holds_settings).collect();
+    let is_planted = |folder: &Path| candidates.iter().any(|above| folder.starts_with(above.join("attempts")));
+    let Some(found) = candidates.iter().find(|folder| !is_planted(folder)) else {
+        return Err(Refusal {
+            fix: Some("go into the factory's folder, or name it with --factory DIR".into()),
+            ..bad(format!("no {} in {} or above it", settings::FILE, cwd.display()))
+        });
+    };
+    for path in [found.to_path_buf(), found.join(settings::FILE)] {
+        let owner = path.metadata().map_err(|e| bad(format!("{}: {e}", path.display())))?.uid();
+        if owner != 0 && owner != nix::unistd::geteuid().as_raw() {
+            return Err(Refusal {
+                fix: Some("name the factory with --factory DIR if its settings are to be trusted".into()),
+                ..bad(format!("{} belongs to another user (uid {owner})", path.display()))
+            });
+        }
+    }
+    Ok(found.to_path_buf())
 }

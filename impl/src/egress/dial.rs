@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::head::Target;
-use super::ledger::Failure;
+use super::log::Failure;
 use super::policy::{Denial, Policy, Route};
 
 const DNS: Duration = Duration::from_secs(5);

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::head::Target;
-use super::ledger::Failure;
+use super::log::Failure;
 
 /// Until the origin's answer begins.
 const FIRST_BYTE: Duration = Duration::from_secs(5 * 60);

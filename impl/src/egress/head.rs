@@ -124,57 +124,55 @@ mod tests {
         }
     }
 
-    /// Rows of the egress policy that are about the head of a CONNECT.
     #[test]
     fn connect_heads() {
-        for (row, target, verdict) in [
-            (1, "EXAMPLE.com:443", "example.com:443"),
-            (4, "example.com..:443", "bad-host"),
-            (10, "*.example.com:443", "bad-host"),
-            (19, "example.com", "bad-request"),
-            (20, "example.com:", "bad-request"),
-            (20, "example.com:0", "bad-request"),
-            (20, "example.com:+443", "bad-request"),
-            (20, "example.com:00443", "bad-request"),
-            (22, "u:p@example.com:443", "bad-request"),
-            (36, "127.1:80", "bad-host"),
-            (36, "0x7f000001:80", "bad-host"),
-            (36, "2130706433:80", "bad-host"),
-            (37, "127.0.0.1.:80", "bad-host"),
-            (39, "0:80", "bad-host"),
-            (42, "[0:0:0:0:0:0:0:1]:80", "[::1]:80"),
-            (44, "[::1%25lo]:80", "bad-host"),
-            (46, "[::ffff:127.0.0.1]:80", "127.0.0.1:80"),
-            (109, "a.example:80", "a.example:80"),
+        for (target, verdict) in [
+            ("EXAMPLE.com:443", "example.com:443"),
+            ("example.com..:443", "bad-host"),
+            ("*.example.com:443", "bad-host"),
+            ("example.com", "bad-request"),
+            ("example.com:", "bad-request"),
+            ("example.com:0", "bad-request"),
+            ("example.com:+443", "bad-request"),
+            ("example.com:00443", "bad-request"),
+            ("u:p@example.com:443", "bad-request"),
+            ("127.1:80", "bad-host"),
+            ("0x7f000001:80", "bad-host"),
+            ("2130706433:80", "bad-host"),
+            ("127.0.0.1.:80", "bad-host"),
+            ("0:80", "bad-host"),
+            ("[0:0:0:0:0:0:0:1]:80", "[::1]:80"),
+            ("[::1%25lo]:80", "bad-host"),
+            ("[::ffff:127.0.0.1]:80", "127.0.0.1:80"),
+            ("a.example:80", "a.example:80"),
         ] {
             let got = judged("CONNECT", target, &[]);
-            assert!(got == verdict || (got == "library" && verdict.starts_with("bad")), "row {row} {target}: {got}");
+            assert!(got == verdict || (got == "library" && verdict.starts_with("bad")), "{target}: {got}");
         }
-        assert_eq!(judged("CONNECT", "a.example:443", &[("host", "b.example")]), "a.example:443", "row 79");
-        assert_eq!(judged("CONNECT", "a.example:443", &[("content-length", "3")]), "bad-request", "row 87");
-        assert_eq!(judged("CONNECT", "a.example:443", &[("transfer-encoding", "chunked")]), "bad-request", "row 87");
-        assert_eq!(judged("connect", "a.example:443", &[]), "bad-method", "row 84");
+        assert_eq!(judged("CONNECT", "a.example:443", &[("host", "b.example")]), "a.example:443");
+        assert_eq!(judged("CONNECT", "a.example:443", &[("content-length", "3")]), "bad-request");
+        assert_eq!(judged("CONNECT", "a.example:443", &[("transfer-encoding", "chunked")]), "bad-request");
+        assert_eq!(judged("connect", "a.example:443", &[]), "bad-method");
     }
 
-    /// And about absolute-form.
     #[test]
     fn absolute_form_heads() {
         let host = [("host", "a.example")];
-        for (row, method, uri, headers, verdict) in [
-            (16, "GET", "http://a.example/", &host[..], "a.example:80"),
-            (76, "GET", "http://a.example/", &[("host", "b.example")], "a.example:80"),
-            (77, "GET", "http://a.example/", &[("host", "a.example"), ("host", "b")], "bad-request"),
-            (78, "GET", "http://a.example/", &[], "bad-request"),
-            (80, "GET", "/x", &host, "bad-request"),
-            (81, "GET", "https://a.example/", &host, "bad-scheme"),
-            (82, "GET", "ftp://a.example/", &host, "bad-scheme"),
-            (82, "GET", "ws://a.example/", &host, "bad-scheme"),
-            (83, "TRACE", "http://a.example/", &host, "bad-method"),
-            (83, "OPTIONS", "*", &host, "bad-request"),
-            (86, "GET", "http://u:p@a.example/", &host, "bad-request"),
-            (95, "POST", "http://a.example/", &[("host", "a"), ("transfer-encoding", "gzip, chunked")], "bad-request"),
+        for (method, uri, headers, verdict) in [
+            ("GET", "http://a.example/", &host[..], "a.example:80"),
+            ("GET", "http://a.example/", &[("host", "b.example")], "a.example:80"),
+            ("GET", "http://a.example/", &[("host", "a.example"), ("host", "b")], "bad-request"),
+            ("GET", "http://a.example/", &[], "bad-request"),
+            ("GET", "/x", &host, "bad-request"),
+            ("GET", "https://a.example/", &host, "bad-scheme"),
+            ("GET", "ftp://a.example/", &host, "bad-scheme"),
+            ("GET", "ws://a.example/", &host, "bad-scheme"),
+            ("TRACE", "http://a.example/", &host, "bad-method"),
+            ("OPTIONS", "*", &host, "bad-request"),
+            ("GET", "http://u:p@a.example/", &host, "bad-request"),
+            ("POST", "http://a.example/", &[("host", "a"), ("transfer-encoding", "gzip, chunked")], "bad-request"),
         ] {
-            assert_eq!(judged(method, uri, headers), verdict, "row {row}");
+            assert_eq!(judged(method, uri, headers), verdict, "{method} {uri} {headers:?}");
         }
     }
 }

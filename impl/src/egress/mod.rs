@@ -9,7 +9,7 @@ pub mod entry;
 mod forward;
 pub mod head;
 pub mod host;
-mod ledger;
+mod log;
 pub mod policy;
 mod proxy;
 mod relay;
@@ -26,10 +26,10 @@ use std::time::Duration;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::sync::oneshot;
 
-use crate::message;
 use crate::outcome::{Reason, Refusal};
+use crate::stderr;
 use entry::Entry;
-use ledger::Ledger;
+use log::Log;
 use policy::Policy;
 use proxy::Attempt;
 
@@ -55,7 +55,7 @@ impl Egress {
     /// Not started; `ports` are those of the reach, the proxy's first.
     pub fn new(id: &str, entries: &[Entry], ports: Vec<u16>, log: File, events: File) -> Egress {
         let policy = Policy::new(entries, own_addresses());
-        Egress { attempt: Arc::new(Attempt { policy, ledger: Ledger::new(id, log, events) }), running: None, ports }
+        Egress { attempt: Arc::new(Attempt { policy, log: Log::new(id, log, events) }), running: None, ports }
     }
 
     /// Starts the proxy on these listeners, one for each port; it answers when this returns.
@@ -85,8 +85,8 @@ impl Egress {
             drop(stop);
             let _ = down.recv_timeout(PATIENCE);
         }
-        if let Err(e) = self.attempt.ledger.close() {
-            message::warn(format!("egress.log or events.jsonl could not be written: {e}"));
+        if let Err(e) = self.attempt.log.close() {
+            stderr::warn(format!("egress.log or events.jsonl could not be written: {e}"));
         }
     }
 }

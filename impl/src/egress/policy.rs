@@ -11,7 +11,7 @@ use super::host::Host;
 
 /// Why a request was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the codes are documented in the egress policy")]
+#[allow(missing_docs, reason = "the codes are those of docs/contract.md")]
 pub enum Denial {
     NotAllowed,
     PortNotAllowed,
@@ -172,44 +172,44 @@ impl Denial {
 mod tests {
     use super::*;
 
-    /// Rows of the egress policy: entries, host and port as written, verdict. Numbers are those rows.
-    const ROWS: &[(u32, &[&str], &str, u16, &str)] = &[
-        (1, &["example.com"], "EXAMPLE.com", 443, "allow"),
-        (2, &["Example.COM."], "example.com", 443, "allow"),
-        (3, &["example.com"], "example.com.", 443, "allow"),
-        (5, &["*.example.com"], "a.example.com", 443, "allow"),
-        (6, &["*.example.com"], "a.b.example.com", 443, "allow"),
-        (7, &["*.example.com"], "example.com", 443, "not-allowed"),
-        (8, &["*.example.com"], "aexample.com", 443, "not-allowed"),
-        (11, &["example.com"], "example.com.evil.net", 443, "not-allowed"),
-        (13, &["example.com:443"], "example.com", 443, "allow"),
-        (14, &["example.com:443"], "example.com", 8443, "port-not-allowed"),
-        (15, &["example.com"], "example.com", 22, "allow"),
-        (16, &["example.com:80"], "example.com", 80, "allow"),
-        (17, &["example.com:443"], "example.com", 80, "port-not-allowed"),
-        (18, &["*.example.com:8443"], "a.example.com", 8443, "allow"),
-        (24, &["xn--bcher-kva.example"], "xn--bcher-kva.example", 443, "allow"),
-        (26, &["paypal.example"], "xn--pypal-4ve.example", 443, "not-allowed"),
-        (30, &["a_b.example.com"], "a_b.example.com", 443, "allow"),
-        (33, &["1.2.3.4"], "1.2.3.4", 443, "allow"),
-        (35, &["example.com"], "93.184.216.34", 443, "not-allowed"),
-        (39, &[], "0.0.0.0", 80, "private-address"),
-        (40, &[], "[::1]", 80, "private-address"),
-        (41, &["[::1]:8080"], "[::1]", 8080, "allow"),
-        (42, &["[::1]"], "[0:0:0:0:0:0:0:1]", 80, "allow"),
-        (46, &["127.0.0.1"], "[::ffff:127.0.0.1]", 80, "allow"),
-        (47, &[], "[::ffff:127.0.0.1]", 80, "private-address"),
-        (49, &[], "[64:ff9b::7f00:1]", 80, "private-address"),
-        (51, &[], "[2002:7f00:1::]", 80, "private-address"),
-        (55, &["169.254.169.254"], "169.254.169.254", 80, "allow"),
-        (66, &["localhost"], "localhost", 5432, "allow"),
-        (67, &["localhost:5432"], "localhost", 5433, "port-not-allowed"),
-        (68, &["localhost:5432"], "127.0.0.1", 5432, "allow"),
-        (68, &["localhost:5432"], "[::1]", 5432, "allow"),
-        (69, &["127.0.0.1:5432"], "localhost", 5432, "allow"),
-        (70, &["localhost"], "localhost.", 80, "allow"),
-        (71, &["localhost"], "foo.localhost", 80, "not-allowed"),
-        (71, &["example.com"], "localhost", 80, "not-allowed"),
+    /// Entries, host and port as written, verdict.
+    const ROWS: &[(&[&str], &str, u16, &str)] = &[
+        (&["example.com"], "EXAMPLE.com", 443, "allow"),
+        (&["Example.COM."], "example.com", 443, "allow"),
+        (&["example.com"], "example.com.", 443, "allow"),
+        (&["*.example.com"], "a.example.com", 443, "allow"),
+        (&["*.example.com"], "a.b.example.com", 443, "allow"),
+        (&["*.example.com"], "example.com", 443, "not-allowed"),
+        (&["*.example.com"], "aexample.com", 443, "not-allowed"),
+        (&["example.com"], "example.com.evil.net", 443, "not-allowed"),
+        (&["example.com:443"], "example.com", 443, "allow"),
+        (&["example.com:443"], "example.com", 8443, "port-not-allowed"),
+        (&["example.com"], "example.com", 22, "allow"),
+        (&["example.com:80"], "example.com", 80, "allow"),
+        (&["example.com:443"], "example.com", 80, "port-not-allowed"),
+        (&["*.example.com:8443"], "a.example.com", 8443, "allow"),
+        (&["xn--bcher-kva.example"], "xn--bcher-kva.example", 443, "allow"),
+        (&["paypal.example"], "xn--pypal-4ve.example", 443, "not-allowed"),
+        (&["a_b.example.com"], "a_b.example.com", 443, "allow"),
+        (&["1.2.3.4"], "1.2.3.4", 443, "allow"),
+        (&["example.com"], "93.184.216.34", 443, "not-allowed"),
+        (&[], "0.0.0.0", 80, "private-address"),
+        (&[], "[::1]", 80, "private-address"),
+        (&["[::1]:8080"], "[::1]", 8080, "allow"),
+        (&["[::1]"], "[0:0:0:0:0:0:0:1]", 80, "allow"),
+        (&["127.0.0.1"], "[::ffff:127.0.0.1]", 80, "allow"),
+        (&[], "[::ffff:127.0.0.1]", 80, "private-address"),
+        (&[], "[64:ff9b::7f00:1]", 80, "private-address"),
+        (&[], "[2002:7f00:1::]", 80, "private-address"),
+        (&["169.254.169.254"], "169.254.169.254", 80, "allow"),
+        (&["localhost"], "localhost", 5432, "allow"),
+        (&["localhost:5432"], "localhost", 5433, "port-not-allowed"),
+        (&["localhost:5432"], "127.0.0.1", 5432, "allow"),
+        (&["localhost:5432"], "[::1]", 5432, "allow"),
+        (&["127.0.0.1:5432"], "localhost", 5432, "allow"),
+        (&["localhost"], "localhost.", 80, "allow"),
+        (&["localhost"], "foo.localhost", 80, "not-allowed"),
+        (&["example.com"], "localhost", 80, "not-allowed"),
     ];
 
     fn policy(entries: &[&str]) -> Policy {
@@ -218,11 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_the_policy_hold() {
-        for (row, entries, host, port, verdict) in ROWS {
+    fn entries_decide_by_host_and_port() {
+        for (entries, host, port, verdict) in ROWS {
             let got = policy(entries).route(&Host::parse(host).unwrap(), *port);
             let got = got.map_or_else(Denial::code, |_| "allow");
-            assert_eq!(got, *verdict, "row {row}: {host}:{port}");
+            assert_eq!(got, *verdict, "{entries:?}: {host}:{port}");
         }
     }
 
@@ -250,6 +250,7 @@ mod tests {
         assert_eq!(dial(&["127.0.0.1:5432"]), to(&["127.0.0.1:5432"]));
     }
 
+    /// A bound against going through the whole list each time, which takes many times as long.
     #[test]
     fn a_large_list_is_decided_at_once() {
         let entries: Vec<_> = (0..100_000).map(|n| Entry::parse(&format!("h{n}.example")).unwrap()).collect();
@@ -257,6 +258,6 @@ mod tests {
         let host = Host::parse("h99999.example").unwrap();
         let start = std::time::Instant::now();
         (0..10_000).for_each(|_| assert!(policy.route(&host, 443).is_ok()));
-        assert!(start.elapsed().as_millis() < 2_000, "{:?}", start.elapsed());
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 }

@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use super::dial::{NoConnection, dial};
 use super::head::{self, Target, Via};
 use super::host::Host;
-use super::ledger::{Failure, Ledger};
+use super::log::{Failure, Log};
 use super::policy::{Denial, Policy};
 use super::{forward, relay};
 
@@ -40,7 +40,7 @@ pub struct Attempt {
     /// Decides.
     pub policy: Policy,
     /// Remembers.
-    pub ledger: Ledger,
+    pub log: Log,
 }
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -96,7 +96,7 @@ async fn connection(stream: TcpStream, attempt: &Arc<Attempt>) {
     server.max_buf_size(HEAD_SIZE).max_headers(HEADERS).preserve_header_case(true);
     let served = server.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
     if served.is_err_and(|e| e.is_parse() || e.is_parse_too_large()) {
-        attempt.ledger.noise();
+        attempt.log.noise();
     }
     let tunnel = tunnels.lock().ok().and_then(|mut open| open.take());
     if let Some(tunnel) = tunnel {
@@ -129,18 +129,18 @@ async fn answer(
 ) -> Result<(Response<Body>, Option<Tunnel>), Refused> {
     let target = head::target(request.method(), request.uri()).map_err(|denial| {
         let via = if request.method() == hyper::Method::CONNECT { Via::Connect } else { Via::Http };
-        attempt.ledger.malformed(via, denial);
+        attempt.log.malformed(via, denial);
         denied(denial, None)
     })?;
     // The host first: a request to a host that is not allowed is a blocked host, whatever else is odd.
     if let Err(denial) = attempt.policy.route(&target.host, target.port) {
-        attempt.ledger.blocked(&target.host, target.port, target.via, denial);
+        attempt.log.blocked(&target.host, target.port, target.via, denial);
         return Err(denied(denial, Some(&target)));
     }
     let upgrade = (target.via == Via::Connect).then(|| hyper::upgrade::on(&mut request));
     let (parts, body) = request.into_parts();
     head::check(&parts, target.via).map_err(|denial| {
-        attempt.ledger.malformed(target.via, denial);
+        attempt.log.malformed(target.via, denial);
         denied(denial, Some(&target))
     })?;
     let upstream = reach(&target, attempt).await?;
@@ -158,11 +158,11 @@ async fn answer(
 async fn reach(target: &Target, attempt: &Attempt) -> Result<TcpStream, Refused> {
     match dial(&attempt.policy, target).await {
         Ok(upstream) => {
-            attempt.ledger.allowed(&target.host, target.port);
+            attempt.log.allowed(&target.host, target.port);
             Ok(upstream)
         }
         Err(NoConnection::Denied(denial)) => {
-            attempt.ledger.blocked(&target.host, target.port, target.via, denial);
+            attempt.log.blocked(&target.host, target.port, target.via, denial);
             Err(denied(denial, Some(target)))
         }
         Err(NoConnection::Failed(failure)) => Err(failed(failure, target, attempt)),
@@ -184,7 +184,7 @@ fn denied(denial: Denial, target: Option<&Target>) -> Refused {
 }
 
 fn failed(failure: Failure, target: &Target, attempt: &Attempt) -> Refused {
-    attempt.ledger.failure(failure);
+    attempt.log.failure(failure);
     let (status, code) = match failure {
         Failure::Dns => (502, "dns-failure"),
         Failure::Connect => (502, "connect-failed"),

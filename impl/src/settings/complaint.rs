@@ -4,6 +4,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::stderr::printable;
+
 /// One thing that is wrong with the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
@@ -18,7 +20,7 @@ pub struct Complaint {
     /// The line of the file.
     pub line: String,
     /// What would be right.
-    pub hint: Option<String>,
+    pub fix: Option<String>,
 }
 
 impl Complaint {
@@ -31,13 +33,13 @@ impl Complaint {
             file: file.display().to_string(),
             at,
             line: printable(line, 160),
-            hint: None,
+            fix: None,
         }
     }
 
-    /// The same with a hint.
-    pub fn hint(mut self, hint: impl Into<String>) -> Complaint {
-        self.hint = Some(printable(&hint.into(), 400));
+    /// The same with a fix.
+    pub fn fix(mut self, fix: impl Into<String>) -> Complaint {
+        self.fix = Some(printable(&fix.into(), 400));
         self
     }
 
@@ -45,7 +47,7 @@ impl Complaint {
     pub fn did_you_mean(mut self, word: &str, known: &[&str]) -> Complaint {
         let listed = known.join(", ");
         let near = known.iter().max_by(|a, b| similarity(word, a).total_cmp(&similarity(word, b)));
-        self.hint = match near.filter(|n| similarity(word, n) > 0.7) {
+        self.fix = match near.filter(|n| similarity(word, n) > 0.7) {
             Some(near) => Some(format!("did you mean {near}? known here: {listed}")),
             None if known.is_empty() => None,
             None => Some(format!("known here: {listed}")),
@@ -72,13 +74,8 @@ impl fmt::Display for Complaint {
         if line > 0 {
             write!(f, "\n  {line} | {}", self.line)?;
         }
-        self.hint.iter().try_for_each(|hint| write!(f, "\n  {hint}"))
+        self.fix.iter().try_for_each(|fix| write!(f, "\n  {fix}"))
     }
-}
-
-fn printable(text: &str, most: usize) -> String {
-    let clean: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().count() > most { clean + "…" } else { clean }
 }
 
 #[cfg(test)]

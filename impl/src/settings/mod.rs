@@ -15,8 +15,9 @@ use serde_yaml::Spanned;
 
 pub use complaint::Complaint;
 pub use parse::{MAX, read};
-use words::given;
-pub use words::{Inject, InjectEntry, StepSandbox};
+pub use validate::{NAME, is_name};
+pub use words::{Inject, StepSandbox};
+use words::{given, word};
 
 /// Name of the settings file in a factory folder.
 pub const FILE: &str = "kusaw.yaml";
@@ -61,10 +62,10 @@ pub enum Network {
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
     /// `off` or `required`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "word")]
     pub mode: Option<Mode>,
     /// `open` or `allowlist`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "word")]
     pub network: Option<Network>,
     /// Paths readable besides.
     #[serde(default)]
@@ -99,7 +100,7 @@ pub struct Repo {
     /// Absolute, below `~/`, or relative to the factory folder.
     pub path: Spanned<String>,
     /// For steps whose active repos include this one.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "word")]
     pub sandbox: Option<Mode>,
 }
 

@@ -15,11 +15,11 @@ pub const MAX: usize = 1 << 20;
 pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaint>> {
     let whole = |what: &str| Box::new(Complaint::new(file, "", (0, 0), "", what));
     if bytes.len() > MAX {
-        return Err(whole("larger than 1 MiB").map_hint("settings are a page or two; is this the right file?"));
+        return Err(whole("larger than 1 MiB").map_fix("settings are a page or two; is this the right file?"));
     }
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let line = bytes[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
-        whole(&format!("not UTF-8 text (line {line})")).map_hint("save the file as UTF-8")
+        whole(&format!("not UTF-8 text (line {line})")).map_fix("save the file as UTF-8")
     })?;
     let mut key = String::new();
     let parsed = serde_yaml::with_deserializer_from_str_with_options(text, options(), |yaml| {
@@ -39,6 +39,9 @@ fn options() -> serde_yaml::Options {
         duplicate_keys: serde_yaml::options::DuplicateKeyPolicy::Error,
         merge_keys: serde_yaml::options::MergeKeyPolicy::Error,
         with_snippet: false,
+        // Far above what a page or two needs, far below what takes time. Expanded aliases count.
+        budget: serde_yaml::budget! { max_events: 50_000, max_nodes: 20_000, max_depth: 32, flow_nesting_limit: 32 },
+        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 1_000, max_replay_stack_depth: 8 },
     }
 }
 
@@ -52,14 +55,26 @@ fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
             about(format!("unknown key {field}")).did_you_mean(field, expected)
         }
         Error::SerdeUnknownVariant { variant, expected, .. } => {
-            about(format!("{variant:?} is not a value here")).did_you_mean(variant, expected)
+            let at = place_of(variant, text, at);
+            let what = format!("{variant:?} is not a value here");
+            Complaint::new(file, text, at, key, what).did_you_mean(variant, expected)
         }
         Error::DuplicateMappingKey { key: twice, .. } => {
             let twice = twice.as_deref().unwrap_or("a key");
-            about(format!("{twice} stands twice")).hint("keep one of the two")
+            about(format!("{twice} stands twice")).fix("keep one of the two")
         }
-        other => about(first_line(&other.to_string())).hint("see docs/os-sandbox.md, Settings"),
+        other => about(first_line(&other.to_string())).fix("see docs/os-sandbox.md, Settings"),
     }
+}
+
+/// Of a word whose key is at `key`: behind it in the same line, if it is there.
+fn place_of(word: &str, text: &str, key: (u64, u64)) -> (u64, u64) {
+    let index = |n: u64| (n as usize).saturating_sub(1);
+    let line: Vec<char> = text.lines().nth(index(key.0)).unwrap_or_default().chars().collect();
+    let word: Vec<char> = word.chars().collect();
+    let rest = line.get(index(key.1)..).filter(|_| !word.is_empty());
+    let found = rest.and_then(|rest| rest.windows(word.len()).position(|part| part == word));
+    (key.0, key.1 + found.unwrap_or(0) as u64)
 }
 
 /// Without the place, which stands in front already.
@@ -68,13 +83,13 @@ fn first_line(text: &str) -> String {
     line.split(" at line ").next().unwrap_or(line).to_string()
 }
 
-trait MapHint {
-    fn map_hint(self, hint: &str) -> Self;
+trait MapFix {
+    fn map_fix(self, fix: &str) -> Self;
 }
 
-impl MapHint for Box<Complaint> {
-    fn map_hint(self, hint: &str) -> Self {
-        Box::new((*self).hint(hint))
+impl MapFix for Box<Complaint> {
+    fn map_fix(self, fix: &str) -> Self {
+        Box::new((*self).fix(fix))
     }
 }
 
@@ -132,22 +147,34 @@ mod tests {
         ");
     }
 
+    /// A bound against hanging only: each takes a few milliseconds.
     #[test]
     fn hostile_files_are_refused_at_once() {
         let start = std::time::Instant::now();
+        let level = |n: u8| match n {
+            b'a' => format!("&a [{}]", ["v"; 10].join(",")),
+            n => format!("&{} [{}]", n as char, vec![format!("*{}", (n - 1) as char); 10].join(",")),
+        };
+        let bomb = format!("[{}]", (b'a'..=b'i').map(level).collect::<Vec<_>>().join(", "));
+        let wide = format!("[{}]", vec!["x"; 200_000].join(","));
         let deep = "[".repeat(100_000);
-        let bomb = "a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\nsandbox: *d\n";
-        for bad in [
-            deep.as_bytes(),
-            bomb.as_bytes(),
-            &b"steps: \xff"[..],
-            &vec![b' '; MAX + 1],
-            b"\0",
-            b"- a",
-            b"x: !!binary _",
-        ] {
+        let blocks: String = (0..700).map(|n| format!("\n{}-", " ".repeat(8 + n))).collect();
+        for what in [bomb, wide, deep, blocks] {
+            for place in ["", "sandbox:\n  allow_read: ", "steps:\n  s:\n    run: [x]\n    setup: "] {
+                assert!(read("k".as_ref(), format!("{place}{what}\n").as_bytes()).is_err(), "{place}{:.80}", what);
+            }
+        }
+        for bad in [&b"steps: \xff"[..], &vec![b' '; MAX + 1], b"\0", b"- a", b"x: !!binary _"] {
             assert!(read("k".as_ref(), bad).is_err());
         }
-        assert!(start.elapsed().as_secs() < 5);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn settings_of_a_large_factory_are_read() {
+        let repos: String = (0..1_000).map(|n| format!("  r{n}: {{path: /r{n}, sandbox: required}}\n")).collect();
+        let steps: String = (0..1_000).map(|n| format!("  s{n}: {{run: [make, test], repos: [r{n}]}}\n")).collect();
+        let shared = "  t: {run: [x], env: &e {A: b}}\n  u: {run: [x], env: *e}\n";
+        read("k".as_ref(), format!("repos:\n{repos}steps:\n{steps}{shared}").as_bytes()).unwrap();
     }
 }

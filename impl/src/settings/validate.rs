@@ -8,6 +8,7 @@ use serde_yaml::Spanned;
 use super::{Complaint, Sandbox, Settings, Step, StepSandbox};
 use crate::egress::entry::Entry;
 use crate::provider;
+use crate::stderr::printable;
 
 /// The first thing that is wrong, if any.
 pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Complaint>> {
@@ -21,9 +22,21 @@ pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Com
         }
     }
     for (name, step) in &settings.steps {
+        check.name(name, &format!("steps.{}", printable(name, 80)))?;
         check.step(step, &format!("steps.{name}"))?;
     }
     Ok(())
+}
+
+/// The rule for names of repositories, steps and attempts, in words.
+pub const NAME: &str = "1 to 64 letters, digits, dots, dashes and underscores; no dot or dash first, no two dots, no dot or .lock at the end";
+
+/// Whether `text` is a name: as one part of a path it stays where it is, no program takes it for an option, and it can be a
+/// part of a branch (git-check-ref-format(1)).
+pub fn is_name(text: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    let is_ref = !text.contains("..") && !text.ends_with('.') && !text.ends_with(".lock");
+    (1..=64).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with(['.', '-']) && is_ref
 }
 
 struct Check<'a> {
@@ -49,7 +62,7 @@ impl Check<'_> {
             for path in list {
                 if path.value.contains(['*', '?', '[']) {
                     let complaint = self.at(path, &format!("{key}.{name}"), "patterns are not taken, only paths");
-                    return Err(Box::new(complaint.hint("name the folder itself; all below it is included")));
+                    return Err(Box::new(complaint.fix("name the folder itself; all below it is included")));
                 }
                 if path.value.is_empty() || path.value.contains('\0') {
                     return Err(self.at(path, &format!("{key}.{name}"), "not a path"));
@@ -60,7 +73,7 @@ impl Check<'_> {
             if let Err(why) = Entry::parse(&entry.value) {
                 let complaint = self.at(entry, &format!("{key}.egress.allow"), format!("{:?}: {why}", entry.value));
                 return Err(Box::new(
-                    complaint.hint("an entry is HOST, *.SUFFIX or an address, each with an optional :PORT"),
+                    complaint.fix("an entry is HOST, *.SUFFIX or an address, each with an optional :PORT"),
                 ));
             }
         }
@@ -68,14 +81,10 @@ impl Check<'_> {
     }
 
     fn name(&self, name: &str, key: &str) -> Checked {
-        let fine = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.len() > 64 || name.starts_with(['.', '-']) || !name.chars().all(fine) {
-            let complaint = self.about(key, "not a name");
-            return Err(Box::new(
-                complaint.hint("letters, digits, dot, dash and underscore, at most 64, no dot or dash first"),
-            ));
+        match is_name(name) {
+            true => Ok(()),
+            false => Err(Box::new(self.about(key, "not a name").fix(NAME))),
         }
-        Ok(())
     }
 
     fn step(&self, step: &Step, key: &str) -> Checked {
@@ -105,7 +114,7 @@ impl Check<'_> {
         let ways = [step.run.is_some(), step.provider.is_some() || step.prompt.is_some(), step.uses.is_some()];
         if ways.iter().filter(|w| **w).count() != 1 {
             let complaint = self.about(key, "a step has exactly one of run, provider with prompt, uses");
-            return Err(Box::new(complaint.hint("for example run: [make, test]")));
+            return Err(Box::new(complaint.fix("for example run: [make, test]")));
         }
         match &step.run {
             Some(argv) if argv.first().is_none_or(String::is_empty) => {
@@ -127,5 +136,20 @@ impl Check<'_> {
             return Err(self.about(&format!("{key}.prompt"), "a provider needs a prompt"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        for fine in ["a", "A-1_b.c", &"x".repeat(64)] {
+            assert!(is_name(fine), "{fine}");
+        }
+        for bad in ["", ".", "..", ".a", "-a", "a/b", "a b", "ä", &"x".repeat(65), "a\n"] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
+use std::time::{Duration, Instant};
 
 use assert_cmd::assert::Assert;
 use serde_json::Value;
@@ -48,17 +49,26 @@ impl Factory {
 
     pub fn repo_named(&self, name: &str) -> &Self {
         let repo = self.folder.path().join(name);
-        let git = |arguments: &[&str]| {
-            let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
-            let done = Command::new("git").args(identity).arg("-C").arg(&repo).args(arguments).status();
-            assert!(done.unwrap().success());
-        };
         fs::create_dir(&repo).unwrap();
-        git(&["init", "-q"]);
-        fs::write(repo.join("file"), "one\n").unwrap();
-        git(&["add", "file"]);
-        git(&["commit", "-q", "-m", "one"]);
+        self.git(name, &["init", "-q"]);
+        self.commit(name, "file", "one\n")
+    }
+
+    /// A file in a repository, committed.
+    pub fn commit(&self, name: &str, file: &str, text: &str) -> &Self {
+        fs::write(self.folder.path().join(name).join(file), text).unwrap();
+        self.git(name, &["add", "--chmod=+x", file]);
+        self.git(name, &["commit", "-q", "-m", file]);
         self
+    }
+
+    /// What git says in a repository.
+    pub fn git(&self, name: &str, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+        let mut git = Command::new("git");
+        let done = git.args(identity).arg("-C").arg(self.folder.path().join(name)).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
     }
 
     pub fn command(&self) -> Command {
@@ -76,7 +86,7 @@ impl Factory {
     pub fn run_with(&self, step: &str, env: &[(&str, &str)]) -> Assert {
         let mut command = self.command();
         command.args(["run", step, "--attempt", "a"]).envs(env.iter().copied());
-        assert_cmd::Command::from_std(command).assert()
+        assert_cmd::Command::from_std(command).timeout(Duration::from_secs(120)).assert()
     }
 
     pub fn outcome(&self) -> Value {
@@ -104,14 +114,19 @@ impl Factory {
     }
 }
 
-/// `cargo test -p kusaw` alone does not build the stage: it belongs to another package. A user who cannot
-/// write the target folder sets KUSAW_STAGE_IS_BUILT.
+/// Waits until something is so; a bound against hanging only.
+pub fn wait_until(what: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !what() {
+        assert!(start.elapsed() < Duration::from_secs(30), "it never came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// `cargo test -p kusaw` alone does not build the stage: it belongs to another package.
 fn stage() {
     static BUILT: Once = Once::new();
     BUILT.call_once(|| {
-        if std::env::var_os("KUSAW_STAGE_IS_BUILT").is_some() {
-            return;
-        }
         let beside = Path::new(env!("CARGO_BIN_EXE_kusaw")).parent().unwrap();
         let target = beside.parent().unwrap();
         let profile = if beside.ends_with("release") { "release" } else { "dev" };

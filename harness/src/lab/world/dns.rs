@@ -59,6 +59,7 @@ fn lookup(question: &Query) -> Option<Ipv4Addr> {
 pub fn address(name: &str) -> Option<Ipv4Addr> {
     match name {
         "allowed.example" => Some(network::ALLOWED),
+        "private.example" => Some(network::PRIVATE),
         "api.anthropic.com" | "api2.cursor.sh" => Some(network::PROVIDER),
         _ if name.ends_with(".example") && !name.starts_with("unknown.") => Some(network::BLOCKED),
         _ => None,

@@ -1,42 +1,42 @@
 //! What is said between the start of bubblewrap and its end: job, readiness, go, exec result, signals,
-//! status. The step is executed only after the word `Go`; every way out of here leaves nothing alive.
+//! status. The step is executed only after the message `Go`; every way out of here leaves nothing alive.
 #![allow(unsafe_code)]
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use kusaw_enter::channel::{receive_word, send_job, send_word};
-use kusaw_enter::{Job, Word};
+use kusaw_enter::channel::{Until, receive_message, send_job, send_message, wait};
+use kusaw_enter::{Job, Message};
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
 use super::diagnosis::classify;
 use super::spawn::Sandbox;
-use crate::attempt::signals::Signals;
-use crate::attempt::stdio;
 use crate::outcome::{End, Reason, Refusal};
-
-/// Between a signal that asks and the one that does not.
-pub const GRACE: Duration = Duration::from_secs(5);
+use crate::process::grace::Grace;
+use crate::process::signals::Signals;
+use crate::process::stdio;
 
 /// For bubblewrap to be gone once the stage is.
 const REAP: Duration = Duration::from_secs(5);
 
-/// One sandbox, from its first word to its last.
-pub struct Conversation {
+/// One sandbox, from its first message to its last.
+pub struct Conversation<'a> {
     sandbox: Sandbox,
-    signals: Signals,
-    deadline: Instant,
-    /// When a signal that asks was passed on, the time at which everything is killed.
-    kill_at: Option<Instant>,
+    signals: &'a Signals,
+    /// Of the stage's first message. A signal that asks comes before it.
+    start: Until<'a>,
+    /// Begun when a signal that asks was passed on; when it is over, everything is killed.
+    grace: Grace,
     reaped: Option<i32>,
 }
 
-impl Conversation {
+impl<'a> Conversation<'a> {
     /// With a bubblewrap that has just been started.
-    pub fn new(sandbox: Sandbox, signals: Signals, deadline: Instant) -> Conversation {
-        Conversation { sandbox, signals, deadline, kill_at: None, reaped: None }
+    pub fn new(sandbox: Sandbox, signals: &'a Signals, deadline: Instant) -> Conversation<'a> {
+        let start = Until { deadline: Some(deadline), interrupt: Some(signals.asking()) };
+        Conversation { sandbox, signals, start, grace: Grace::default(), reaped: None }
     }
 
     /// Everything up to the step's end.
@@ -48,8 +48,11 @@ impl Conversation {
     ) -> Result<End, Refusal> {
         let listeners = self.get_ready(job, stdio)?;
         ready(listeners)?;
-        let go = send_word(self.sandbox.ctl.as_fd(), Word::Go, &[], Some(self.deadline.max(Instant::now() + REAP)));
-        go.map_err(|e| self.no_word(&e))?;
+        if let Ok(Some(signal)) = self.signals.asked() {
+            return Err(Refusal::interrupted(signal.number));
+        }
+        let go = send_message(self.sandbox.ctl.as_fd(), Message::Go, &[], Until::at(Instant::now() + REAP));
+        go.map_err(|e| self.no_message(&e))?;
         self.wait_for_end()
     }
 
@@ -57,9 +60,9 @@ impl Conversation {
     /// that; whatever is still there then is killed. Afterwards no process of the attempt is alive.
     pub fn finish(&mut self) {
         self.let_go();
-        if self.reap(Instant::now() + REAP).is_none() {
+        if self.reap(Until::at(Instant::now() + REAP)).is_none() {
             self.kill();
-            self.reap(Instant::now() + REAP);
+            self.reap(Until::at(Instant::now() + REAP));
         }
     }
 
@@ -69,56 +72,64 @@ impl Conversation {
 
     fn get_ready(&mut self, job: &Job, stdio: [OwnedFd; 3]) -> Result<Vec<OwnedFd>, Refusal> {
         let ctl = self.sandbox.ctl.as_fd();
-        let sent = send_job(ctl, &job.encode(), &stdio::numbers(&stdio), Some(self.deadline));
+        let sent = send_job(ctl, &job.encode(), &stdio::numbers(&stdio), self.start);
         drop(stdio);
         let mut listeners = Vec::new();
-        let word = sent.and_then(|()| receive_word(ctl, &mut listeners, Some(self.deadline)));
-        match word {
-            Ok(Word::Ready(n)) if n as usize == job.ports.len() && listeners.len() == job.ports.len() => Ok(listeners),
-            Ok(Word::Failed(errno)) => {
+        let message = sent.and_then(|()| receive_message(ctl, &mut listeners, self.start));
+        match message {
+            Ok(Message::Ready(n)) if n as usize == job.ports.len() && listeners.len() == job.ports.len() => {
+                Ok(listeners)
+            }
+            Ok(Message::Failed(errno)) => {
                 let what = format!("the stage could not get ready: {}", Errno::from_raw(errno));
                 Err(Refusal::new(Reason::SetupFailed, what))
             }
-            Ok(Word::NoListener(errno)) => {
+            Ok(Message::NoListener(errno)) => {
                 let what = format!("no listener inside the sandbox: {}", Errno::from_raw(errno));
                 Err(Refusal::new(Reason::ProxyFailed, what))
             }
-            Ok(Word::NotConfined(pid)) => {
-                let what = format!("bwrap started its command without a PID namespace (as pid {pid})");
-                Err(Refusal::new(Reason::BwrapFailed, what))
+            Ok(Message::NotConfined(pid)) => {
+                let missing = if pid == 1 { "mount" } else { "PID" };
+                Err(Refusal::new(
+                    Reason::BwrapFailed,
+                    format!("bwrap started its command without a {missing} namespace"),
+                ))
             }
-            Ok(word) => Err(Refusal::new(Reason::SetupFailed, format!("the stage said {word:?}"))),
-            Err(e) => Err(self.no_word(&e)),
+            Ok(message) => Err(Refusal::new(Reason::SetupFailed, format!("the stage said {message:?}"))),
+            Err(e) => Err(self.no_message(&e)),
         }
     }
 
-    /// No word came: too late, or bubblewrap ended before the stage was there.
-    fn no_word(&mut self, error: &io::Error) -> Refusal {
-        if error.kind() == ErrorKind::TimedOut {
-            self.kill();
-            return Refusal::new(Reason::BwrapTimeout, "no word from inside the sandbox; everything was killed");
-        }
-        let status = self.reap(self.deadline);
-        let how = match status.map(End::from_status) {
-            Some(End::Exited(code)) => format!("exit code {code}"),
-            Some(End::Signalled(signal)) => format!("signal {signal}"),
-            None => return Refusal::new(Reason::BwrapTimeout, "bwrap closed its end and did not exit"),
+    /// No message came: too late, interrupted, or bubblewrap ended before the stage was there.
+    fn no_message(&mut self, error: &io::Error) -> Refusal {
+        let ended = match error.kind() {
+            ErrorKind::TimedOut | ErrorKind::Interrupted => None,
+            _ => self.reap(self.start),
         };
-        classify(&self.diagnosis(), &how)
+        match ended.map(End::from_status) {
+            Some(End::Exited(code)) => classify(&self.diagnosis(), &format!("exit code {code}")),
+            Some(End::Signalled(signal)) => classify(&self.diagnosis(), &format!("signal {signal}")),
+            None => {
+                self.kill();
+                let late =
+                    || Refusal::new(Reason::BwrapTimeout, "no message from inside the sandbox; everything was killed");
+                self.signals.asked().ok().flatten().map_or_else(late, |signal| Refusal::interrupted(signal.number))
+            }
+        }
     }
 
     fn wait_for_end(&mut self) -> Result<End, Refusal> {
         let mut executed = false;
         loop {
-            match self.next_word() {
-                Ok(Some(Word::Exec(0))) => executed = true,
-                Ok(Some(Word::Exec(errno))) => return Err(not_executed(errno)),
-                Ok(Some(Word::Setup(errno))) => {
+            match self.next_message() {
+                Ok(Some(Message::Exec(0))) => executed = true,
+                Ok(Some(Message::Exec(errno))) => return Err(not_executed(errno)),
+                Ok(Some(Message::Setup(errno))) => {
                     let what = format!("the step's working folder or descriptors: {}", Errno::from_raw(errno));
                     return Err(Refusal::new(Reason::SetupFailed, what));
                 }
-                Ok(Some(Word::Status(status))) => return Ok(End::from_status(status)),
-                Ok(Some(Word::Failed(errno))) if !executed => {
+                Ok(Some(Message::Status(status))) => return Ok(End::from_status(status)),
+                Ok(Some(Message::Failed(errno))) if !executed => {
                     return Err(Refusal::new(Reason::SetupFailed, format!("fork: {}", Errno::from_raw(errno))));
                 }
                 Ok(None) => {}
@@ -128,32 +139,17 @@ impl Conversation {
         }
     }
 
-    /// The next word, or `None` after a signal or the end of the grace.
-    fn next_word(&mut self) -> io::Result<Option<Word>> {
-        let timeout = match self.kill_at.map(|at| at.saturating_duration_since(Instant::now())) {
-            None => PollTimeout::NONE,
-            Some(Duration::ZERO) => {
-                self.let_go();
-                return Err(ErrorKind::TimedOut.into());
-            }
-            Some(left) => PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX),
-        };
+    /// The next message, or `None` after a signal; an error at the end of the grace.
+    fn next_message(&mut self) -> io::Result<Option<Message>> {
         let ctl = self.sandbox.ctl.as_fd();
-        let mut on = [PollFd::new(ctl, PollFlags::POLLIN), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut on, timeout) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(e) => return Err(e.into()),
-        }
-        let [word, signal] = on.map(|p| p.any().unwrap_or(false));
-        if signal {
-            while let Some(signal) = self.signals.next()? {
-                if signal.asks_to_end {
-                    self.kill_at.get_or_insert(Instant::now() + GRACE);
-                }
-                send_word(ctl, Word::Signal(signal.number), &[], Some(Instant::now() + REAP))?;
+        let message = self.signals.wait(ctl, &self.grace).inspect_err(|_| self.let_go())?;
+        while let Some(signal) = self.signals.next()? {
+            if signal.asks_to_end {
+                self.grace.begin();
             }
+            send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP))?;
         }
-        if word { receive_word(ctl, &mut Vec::new(), None).map(Some) } else { Ok(None) }
+        if message { receive_message(ctl, &mut Vec::new(), Until::default()).map(Some) } else { Ok(None) }
     }
 
     /// bubblewrap with its session; the kernel takes the namespace's pid 1, and with it all inside.
@@ -167,17 +163,17 @@ impl Conversation {
         }
     }
 
-    /// Its wait status, if it ends before `deadline`.
-    fn reap(&mut self, deadline: Instant) -> Option<i32> {
-        if self.reaped.is_none() {
-            let left = deadline.saturating_duration_since(Instant::now()).as_millis();
-            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-            let mut on = [PollFd::new(self.sandbox.pidfd.as_fd(), PollFlags::POLLIN)];
-            while poll(&mut on, timeout) == Err(Errno::EINTR) {}
+    /// Its wait status, if it ends in time.
+    fn reap(&mut self, until: Until) -> Option<i32> {
+        while self.reaped.is_none() {
+            let waited = wait(self.sandbox.pidfd.as_fd(), PollFlags::POLLIN, until);
             let mut status = 0;
             // SAFETY: waitpid writes one int.
             let pid = unsafe { libc::waitpid(self.sandbox.pid, &mut status, libc::WNOHANG) };
             self.reaped = (pid == self.sandbox.pid).then_some(status);
+            if waited.is_err() || pid < 0 {
+                break;
+            }
         }
         self.reaped
     }
@@ -190,7 +186,7 @@ impl Conversation {
     }
 }
 
-impl std::fmt::Debug for Conversation {
+impl std::fmt::Debug for Conversation<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "Conversation({}, ctl {})", self.sandbox.pid, self.sandbox.ctl.as_raw_fd())
     }

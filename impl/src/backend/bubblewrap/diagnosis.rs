@@ -2,6 +2,7 @@
 //! matched, and what is not recognised stays `bwrap-failed` with the words shown.
 
 use crate::outcome::{Reason, Refusal};
+use crate::stderr::printable;
 
 /// Text that bubblewrap prints, and what it means; the first match counts.
 const MESSAGES: &[(&str, Reason)] = &[
@@ -24,7 +25,7 @@ const MESSAGES: &[(&str, Reason)] = &[
 /// The refusal for a bubblewrap that ended, having said `words` on stderr.
 pub fn classify(words: &str, how: &str) -> Refusal {
     let reason = MESSAGES.iter().find(|(text, _)| words.contains(text)).map_or(Reason::BwrapFailed, |(_, r)| *r);
-    let shown: String = words.trim().chars().take(1_000).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let shown = printable(words.trim(), 1_000);
     let said = if shown.is_empty() { "bwrap said nothing".to_string() } else { shown };
     Refusal::new(reason, format!("{said} ({how})"))
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::etc;
+use super::etc::{self, Etc};
 use super::plan::Host;
 use crate::outcome::{Reason, Refusal};
 use crate::reach::Reach;
@@ -21,15 +21,15 @@ const PROC_READ_ONLY: &[&str] = &["/proc/sys", "/proc/sysrq-trigger", "/proc/irq
 /// Kernel memory and keys, readable for uid 0.
 const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug"];
 
-/// The facts, with the prepared /etc made if it is not there yet.
-pub fn read(reach: &Reach) -> Result<Host, Refusal> {
+/// The facts, with the prepared /etc made if it is not there yet; it is held as long as the second value lives.
+pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
     let root = nix::unistd::geteuid().is_root();
     let prepared = etc::prepare(reach)
         .map_err(|e| Refusal::new(Reason::SetupFailed, format!("the prepared /etc could not be made: {e}")))?;
     let mut host = Host {
-        empty: prepared.join(etc::EMPTY),
-        etc: prepared,
-        hidden: paths(SOURCES).filter(|p| has_entries(p)).collect(),
+        empty: prepared.path.join(etc::EMPTY),
+        etc: prepared.path.clone(),
+        hidden: paths(SOURCES).filter(|p| has_entries(p)).chain(home_below_usr()?).collect(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
         proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),
         ..Host::default()
@@ -45,11 +45,26 @@ pub fn read(reach: &Reach) -> Result<Host, Refusal> {
             _ => {}
         }
     }
-    Ok(host)
+    Ok((host, prepared))
 }
 
 fn paths(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
     names.iter().map(PathBuf::from)
+}
+
+/// The user's home, where it lies below /usr (`/home` may be a link to there): it must not come along with the system.
+fn home_below_usr() -> Result<Option<PathBuf>, Refusal> {
+    let Some(home) = std::env::var_os("HOME").and_then(|home| fs::canonicalize(home).ok()) else { return Ok(None) };
+    if !home.starts_with("/usr") {
+        return Ok(None);
+    }
+    let system =
+        ["/usr", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/sbin", "/usr/share", "/usr/local", "/usr/libexec"];
+    if system.iter().any(|folder| home == Path::new(folder)) {
+        let what = format!("HOME is {}, which every program needs to see", home.display());
+        return Err(Refusal::new(Reason::SetupFailed, what));
+    }
+    Ok(Some(home))
 }
 
 fn below_usr(target: &Path) -> bool {

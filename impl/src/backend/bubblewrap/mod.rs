@@ -16,17 +16,17 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kusaw_enter::Job;
+use kusaw_enter::job::mount_namespace;
 
 use super::Launch;
-use crate::attempt::signals::Signals;
 use crate::outcome::{End, Reason, Refusal};
+use crate::process::{command, path};
 use conversation::Conversation;
-pub use conversation::GRACE;
 
 /// The name in records and reports.
 pub const NAME: &str = "bubblewrap";
 
-/// From starting bubblewrap to the stage's first word, unless KUSAW_START_TIMEOUT says otherwise.
+/// From starting bubblewrap to the stage's first message, unless KUSAW_START_TIMEOUT says otherwise.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs one step in its sandbox and returns how it ended. Blocks the calling thread until bubblewrap is
@@ -35,18 +35,17 @@ pub fn launch(launch: Launch) -> Result<End, Refusal> {
     let program = find()?;
     let stage = spawn::open_stage()?;
     let job = job(&launch)?;
-    let host = host::read(launch.reach)?;
+    let (host, _etc) = host::read(launch.reach)?;
     let arguments = plan::arguments(launch.reach, &host);
     let name = if job.ports.is_empty() { c"__enter" } else { c"__egress-bridge" };
-    let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let sandbox = spawn::spawn(&program, &arguments, name, &stage)?;
     let deadline = Instant::now() + start_timeout();
     drop(stage);
     let (stdio, pumps) = launch.stdio.split();
-    let mut conversation = Conversation::new(sandbox, signals, deadline);
+    let mut conversation = Conversation::new(sandbox, launch.signals, deadline);
     let end = conversation.run(&job, stdio, launch.ready);
     conversation.finish();
-    pumps.drain();
+    pumps.drain(launch.signals);
     end
 }
 
@@ -56,22 +55,16 @@ pub fn installed() -> Result<(), Refusal> {
     spawn::open_stage().map(drop)
 }
 
-/// bwrap on PATH. Empty and relative entries of PATH are not searched.
+/// bwrap on PATH.
 pub fn find() -> Result<PathBuf, Refusal> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).filter(|p| p.is_absolute()).map(|p| p.join("bwrap")).find(|p| executable(p));
-    found.ok_or_else(|| Refusal::new(Reason::NoBwrap, "no program bwrap in any folder of PATH"))
+    path::find("bwrap").ok_or_else(|| Refusal::new(Reason::NoBwrap, "no program bwrap in any folder of PATH"))
 }
 
 /// The version bwrap says it has, for the report only: no decision hangs on it.
 pub fn version() -> Option<String> {
-    let out = Command::new(find().ok()?).arg("--version").env_clear().output().ok()?;
-    let text = String::from_utf8(out.stdout).ok()?;
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let text = command::run(Command::new(find().ok()?).arg("--version").env_clear(), PATIENCE).ok()?.ok()?;
     text.split_whitespace().last().map(str::to_string)
-}
-
-fn executable(path: &std::path::Path) -> bool {
-    path.is_file() && nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok()
 }
 
 fn start_timeout() -> Duration {
@@ -85,11 +78,14 @@ fn job(launch: &Launch) -> Result<Job, Refusal> {
     let argv = launch.argv.iter().map(|a| text(a, "an argument")).collect::<Result<_, _>>()?;
     let pairs = launch.reach.env.iter();
     let env = pairs.map(|(n, v)| [n.as_bytes(), b"=", v.as_bytes()].concat()).map(CString::new);
+    let outside =
+        mount_namespace().map_err(|e| Refusal::new(Reason::SetupFailed, format!("/proc/self/ns/mnt: {e}")))?;
     let job = Job {
         argv,
         env: env.collect::<Result<_, _>>().map_err(|_| nul("a variable"))?,
         cwd: text(&launch.cwd.as_os_str().to_os_string(), "the working folder")?,
         ports: launch.reach.ports(),
+        outside,
     };
     match job.encode().len() {
         0..=kusaw_enter::job::MAX => Ok(job),

@@ -17,8 +17,8 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::SigSet;
 use nix::unistd::pipe2;
 
-use crate::attempt::pidfd;
 use crate::outcome::{Reason, Refusal};
+use crate::process::pidfd;
 
 /// A bubblewrap that has been started.
 #[derive(Debug)]

@@ -5,16 +5,28 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::statfs::fstatfs;
 use nix::unistd::pipe2;
 
-/// How long output may still flow after the step's end; all writers are dead by then.
-const DRAIN: Duration = Duration::from_secs(1);
+use super::signals::Signals;
+use crate::stderr;
+
+/// How long nobody may take any of the output that is left after the step's end.
+const STALLED: Duration = Duration::from_secs(10);
+
+/// Written at a time, so that a slow reader is seen to take something.
+const PIECE: usize = 4 << 10;
+
+/// Between two looks at the signals meanwhile.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The three descriptors for the step, and the pumps behind them.
 #[derive(Debug)]
@@ -29,30 +41,42 @@ pub struct Stdio {
 pub struct Pumps {
     count: usize,
     done: Receiver<()>,
+    /// Bytes so far, of all of them.
+    moved: Arc<AtomicU64>,
+}
+
+/// What an output pump has to tell.
+#[derive(Clone)]
+struct Teller {
+    done: Sender<()>,
+    moved: Arc<AtomicU64>,
 }
 
 impl Stdio {
     /// Looks at kusaw's own three and starts pumps where they are needed.
     pub fn prepare() -> io::Result<Stdio> {
         let (sender, done) = channel();
+        let moved = Arc::<AtomicU64>::default();
+        let teller = Teller { done: sender, moved: moved.clone() };
         let stdin = match passes(io::stdin().as_fd())? {
             true => io::stdin().as_fd().try_clone_to_owned()?,
             false => pump_in(io::stdin().as_fd().try_clone_to_owned()?.into())?,
         };
         let mut count = 0;
-        let stdout = output(io::stdout().as_fd(), &sender, &mut count)?;
+        let stdout = output(io::stdout().as_fd(), &teller, &mut count)?;
         // `>log 2>&1`: one pipe for both, or the lines would change their order.
         let stderr = match same(io::stdout().as_fd(), io::stderr().as_fd())? {
             true => stdout.try_clone()?,
-            false => output(io::stderr().as_fd(), &sender, &mut count)?,
+            false => output(io::stderr().as_fd(), &teller, &mut count)?,
         };
-        Ok(Stdio { fds: [stdin, stdout, stderr], pumps: Pumps { count, done } })
+        Ok(Stdio { fds: [stdin, stdout, stderr], pumps: Pumps { count, done, moved } })
     }
 
     /// All three at /dev/null.
     pub fn null() -> io::Result<Stdio> {
         let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-        Ok(Stdio { fds: [null()?, null()?, null()?], pumps: Pumps { count: 0, done: channel().1 } })
+        let pumps = Pumps { count: 0, done: channel().1, moved: Arc::default() };
+        Ok(Stdio { fds: [null()?, null()?, null()?], pumps })
     }
 
     /// Gives the descriptors away; what stays here are the pumps.
@@ -62,23 +86,44 @@ impl Stdio {
 }
 
 impl Pumps {
-    /// Waits until the output has flowed, at most a second.
-    pub fn drain(self) {
+    /// Waits until the output has flowed. Its writers must be dead: then every pump comes to its end, unless the
+    /// reader takes nothing for too long, or a signal asks kusaw to end; what is lost then is told.
+    pub fn drain(self, signals: &Signals) {
+        let (mut before, mut since) = (self.moved.load(Ordering::Relaxed), Instant::now());
         for _ in 0..self.count {
-            if self.done.recv_timeout(DRAIN).is_err() {
-                return;
+            while self.done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                let moved = self.moved.load(Ordering::Relaxed);
+                if moved != before {
+                    (before, since) = (moved, Instant::now());
+                }
+                if matches!(signals.asked(), Ok(Some(_))) {
+                    return tell_lost("a signal came");
+                }
+                if since.elapsed() > STALLED {
+                    return tell_lost("nobody takes it");
+                }
             }
         }
     }
 }
 
-/// Whether the step may hold this very descriptor: an anonymous pipe, or /dev/null.
+/// Not where stderr is what nobody reads: that would wait for ever.
+fn tell_lost(why: &str) {
+    let stderr = io::stderr();
+    let room = poll(&mut [PollFd::new(stderr.as_fd(), PollFlags::POLLOUT)], PollTimeout::ZERO);
+    if room.is_ok_and(|n| n > 0) {
+        stderr::warn(format!("the end of the step's output is lost: {why}"));
+    }
+}
+
+/// Whether the step may hold this very descriptor: an anonymous pipe, or, unless root runs us, /dev/null.
 fn passes(fd: BorrowedFd) -> io::Result<bool> {
     const PIPEFS: i64 = 0x5049_5045;
     let file = File::from(fd.try_clone_to_owned()?).metadata()?;
     let null = file.file_type().is_char_device() && file.rdev() == libc::makedev(1, 3);
     let pipe = file.file_type().is_fifo() && fstatfs(fd)?.filesystem_type().0 as i64 == PIPEFS;
-    Ok(null || pipe)
+    // Root could change the mode of the device itself.
+    Ok((null && !nix::unistd::geteuid().is_root()) || pipe)
 }
 
 fn same(a: BorrowedFd, b: BorrowedFd) -> io::Result<bool> {
@@ -86,17 +131,17 @@ fn same(a: BorrowedFd, b: BorrowedFd) -> io::Result<bool> {
     Ok(of(a)? == of(b)?)
 }
 
-fn output(fd: BorrowedFd, done: &Sender<()>, count: &mut usize) -> io::Result<OwnedFd> {
+fn output(fd: BorrowedFd, teller: &Teller, count: &mut usize) -> io::Result<OwnedFd> {
     let own = fd.try_clone_to_owned()?;
     if passes(fd)? {
         return Ok(own);
     }
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
     *count += 1;
-    let done = done.clone();
+    let teller = teller.clone();
     thread::Builder::new().name("kusaw-output".into()).spawn(move || {
-        copy(&mut File::from(reader), &mut File::from(own));
-        let _ = done.send(());
+        copy(&mut File::from(reader), &mut File::from(own), &teller.moved);
+        let _ = teller.done.send(());
     })?;
     Ok(writer)
 }
@@ -104,13 +149,14 @@ fn output(fd: BorrowedFd, done: &Sender<()>, count: &mut usize) -> io::Result<Ow
 fn pump_in(mut from: File) -> io::Result<OwnedFd> {
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
     // Never joined: a read from a terminal may wait for ever. The thread ends with the process.
-    thread::Builder::new().name("kusaw-input".into()).spawn(move || copy(&mut from, &mut File::from(writer)))?;
+    let copied = move || copy(&mut from, &mut File::from(writer), &AtomicU64::new(0));
+    thread::Builder::new().name("kusaw-input".into()).spawn(copied)?;
     Ok(reader)
 }
 
 /// Plain reads and writes: splice would hold the pipe's lock while a terminal waits for a key. Ends at
 /// the first error, which closes the other side as well.
-fn copy(from: &mut File, to: &mut File) {
+fn copy(from: &mut File, to: &mut File, moved: &AtomicU64) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let n = match from.read(&mut buffer) {
@@ -118,25 +164,28 @@ fn copy(from: &mut File, to: &mut File) {
             Ok(n) => n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                wait(from.as_fd(), nix::poll::PollFlags::POLLIN);
+                wait(from.as_fd(), PollFlags::POLLIN);
                 continue;
             }
             Err(_) => return,
         };
         let mut rest = &buffer[..n];
         while !rest.is_empty() {
-            match to.write(rest) {
-                Ok(n) => rest = &rest[n..],
+            match to.write(&rest[..rest.len().min(PIECE)]) {
+                Ok(n) => {
+                    moved.fetch_add(n as u64, Ordering::Relaxed);
+                    rest = &rest[n..];
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(to.as_fd(), nix::poll::PollFlags::POLLOUT),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(to.as_fd(), PollFlags::POLLOUT),
                 Err(_) => return,
             }
         }
     }
 }
 
-fn wait(on: BorrowedFd, what: nix::poll::PollFlags) {
-    let _ = nix::poll::poll(&mut [nix::poll::PollFd::new(on, what)], nix::poll::PollTimeout::NONE);
+fn wait(on: BorrowedFd, what: PollFlags) {
+    let _ = poll(&mut [PollFd::new(on, what)], PollTimeout::NONE);
 }
 
 /// The three numbers, for sending.
@@ -152,7 +201,8 @@ mod tests {
     fn only_pipes_and_dev_null_pass() {
         let (reader, _writer) = pipe2(OFlag::O_CLOEXEC).unwrap();
         assert!(passes(reader.as_fd()).unwrap());
-        assert!(passes(File::open("/dev/null").unwrap().as_fd()).unwrap());
+        let root = nix::unistd::geteuid().is_root();
+        assert_eq!(passes(File::open("/dev/null").unwrap().as_fd()).unwrap(), !root);
         assert!(!passes(File::open("/dev/zero").unwrap().as_fd()).unwrap());
         assert!(!passes(tempfile::tempfile().unwrap().as_fd()).unwrap());
         let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::head::Via;
 use super::host::Host;
 use super::policy::Denial;
-use crate::attempt::folder::timestamp;
+use crate::outcome::timestamp;
 
 /// Blocked hosts that get a line and an event.
 pub const LINES: usize = 50;
@@ -29,7 +29,7 @@ const MALFORMED: &str = "<malformed>";
 
 /// Why an allowed host was not reached. Not a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the codes are documented in the egress policy")]
+#[allow(missing_docs, reason = "the codes are those of docs/contract.md")]
 pub enum Failure {
     Dns,
     Connect,
@@ -39,10 +39,10 @@ pub enum Failure {
 
 /// One attempt's records; shared by all its connections.
 #[derive(Debug)]
-pub struct Ledger(Mutex<Book>);
+pub struct Log(Mutex<Records>);
 
 #[derive(Debug)]
-struct Book {
+struct Records {
     attempt: String,
     log: File,
     events: File,
@@ -58,10 +58,10 @@ struct Book {
     closed: bool,
 }
 
-impl Ledger {
+impl Log {
     /// An empty one, writing to these two files.
-    pub fn new(attempt: &str, log: File, events: File) -> Ledger {
-        Ledger(Mutex::new(Book {
+    pub fn new(attempt: &str, log: File, events: File) -> Log {
+        Log(Mutex::new(Records {
             attempt: attempt.into(),
             log,
             events,
@@ -80,67 +80,67 @@ impl Ledger {
 
     /// A host was refused. Returns when the line is written.
     pub fn blocked(&self, host: &Host, port: u16, via: Via, why: Denial) {
-        let mut book = self.book();
-        book.total += 1;
+        let mut records = self.records();
+        records.total += 1;
         let name = match host {
             Host::Name(name) => name.clone(),
             Host::Address(address) => address.to_string(),
         };
-        book.note(name, json!(port), via, why);
+        records.note(name, json!(port), via, why);
     }
 
     /// A request named no host that could be judged; only odd hosts get a line, one for all of them.
     pub fn malformed(&self, via: Via, why: Denial) {
-        let mut book = self.book();
-        book.malformed += 1;
+        let mut records = self.records();
+        records.malformed += 1;
         if why == Denial::BadHost {
-            book.note(MALFORMED.into(), Value::Null, via, why);
+            records.note(MALFORMED.into(), Value::Null, via, why);
         }
     }
 
     /// The bytes were no request at all.
     pub fn noise(&self) {
-        self.book().malformed += 1;
+        self.records().malformed += 1;
     }
 
     /// An allowed host was reached.
     pub fn allowed(&self, host: &Host, port: u16) {
-        let mut book = self.book();
+        let mut records = self.records();
         let key = (host.to_string(), port);
-        if book.allowed.len() < ALLOWED || book.allowed.contains_key(&key) {
-            *book.allowed.entry(key).or_default() += 1;
+        if records.allowed.len() < ALLOWED || records.allowed.contains_key(&key) {
+            *records.allowed.entry(key).or_default() += 1;
         }
     }
 
     /// An allowed host was not reached.
     pub fn failure(&self, what: Failure) {
-        let mut book = self.book();
+        let mut records = self.records();
         match what {
-            Failure::Dns => book.failures[0] += 1,
-            Failure::Connect => book.failures[1] += 1,
-            Failure::Timeout => book.failures[2] += 1,
+            Failure::Dns => records.failures[0] += 1,
+            Failure::Connect => records.failures[1] += 1,
+            Failure::Timeout => records.failures[2] += 1,
             Failure::Upstream => {}
         }
     }
 
     /// Writes the summary, once; whatever comes later is dropped. The error is the first of all writes.
     pub fn close(&self) -> io::Result<()> {
-        let mut book = self.book();
-        if !book.closed {
-            let summary = book.summary();
-            book.event(&summary);
-            book.closed = true;
+        let mut records = self.records();
+        if !records.closed {
+            let summary = records.summary();
+            records.event(&summary);
+            records.closed = true;
         }
-        book.failed.take().map_or(Ok(()), Err)
+        records.failed.take().map_or(Ok(()), Err)
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn records(&self) -> MutexGuard<'_, Records> {
         // A panic elsewhere leaves counters that are still right.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-impl Book {
+impl Records {
     fn note(&mut self, host: String, port: Value, via: Via, why: Denial) {
         if self.closed || self.seen.contains(&host) {
             return;
@@ -201,18 +201,18 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn with_ledger(fill: impl FnOnce(&Ledger)) -> (Vec<Value>, Vec<Value>) {
+    fn with_log(fill: impl FnOnce(&Log)) -> (Vec<Value>, Vec<Value>) {
         let folder = tempfile::tempdir().unwrap();
-        let (log, events) = (folder.path().join("log"), folder.path().join("events"));
-        let ledger = Ledger::new("a", File::create(&log).unwrap(), File::create(&events).unwrap());
-        fill(&ledger);
-        ledger.close().unwrap();
-        ledger.close().unwrap();
+        let (lines, events) = (folder.path().join("log"), folder.path().join("events"));
+        let log = Log::new("a", File::create(&lines).unwrap(), File::create(&events).unwrap());
+        fill(&log);
+        log.close().unwrap();
+        log.close().unwrap();
         let read = |path: &Path| -> Vec<Value> {
             let text = std::fs::read_to_string(path).unwrap();
             text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
         };
-        (read(&log), read(&events))
+        (read(&lines), read(&events))
     }
 
     fn name(n: usize) -> Host {
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn sixty_hosts_three_times_are_fifty_lines_and_exact_totals() {
-        let (log, events) = with_ledger(|ledger| {
+        let (log, events) = with_log(|log| {
             for n in (0..180).map(|n| n % 60) {
-                ledger.blocked(&name(n), 443 + n as u16, Via::Connect, Denial::NotAllowed);
+                log.blocked(&name(n), 443 + n as u16, Via::Connect, Denial::NotAllowed);
             }
         });
         assert_eq!((log.len(), events.len()), (50, 51));
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn without_a_block_there_is_still_one_summary() {
-        let (log, events) = with_ledger(|ledger| ledger.allowed(&name(1), 443));
+        let (log, events) = with_log(|log| log.allowed(&name(1), 443));
         assert!(log.is_empty());
         assert_eq!(events.len(), 1);
         assert_eq!(events[0]["allowed"][0]["connections"], 1);
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn malformed_hosts_share_a_line_and_a_flood_stays_bounded() {
-        let (log, events) = with_ledger(|ledger| {
-            (0..3).for_each(|_| ledger.malformed(Via::Connect, Denial::BadHost));
-            (0..30_000).for_each(|n| ledger.blocked(&name(n), 1, Via::Http, Denial::NotAllowed));
+        let (log, events) = with_log(|log| {
+            (0..3).for_each(|_| log.malformed(Via::Connect, Denial::BadHost));
+            (0..30_000).for_each(|n| log.blocked(&name(n), 1, Via::Http, Denial::NotAllowed));
         });
         assert_eq!(log[0]["host"], MALFORMED);
         assert_eq!(log.len(), LINES);

@@ -1,0 +1,89 @@
+//! The short messages after the job, eight bytes each: a letter, three zero bytes, a number.
+//! Pure; an unknown letter is `None` and both sides take it as the end of the conversation.
+
+/// Size of every message in bytes.
+pub const SIZE: usize = 8;
+
+/// What one side tells the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// Stage: ready; as many listening descriptors come along as the job named ports.
+    Ready(i32),
+    /// Stage: could not get ready (errno).
+    Failed(i32),
+    /// Stage: could not listen on a port the job named (errno).
+    NoListener(i32),
+    /// Stage: whatever started it made no sandbox: it is not pid 1 of a PID namespace (its pid), or it is (1) and
+    /// still in the launcher's mount namespace.
+    NotConfined(i32),
+    /// Launcher: start the step.
+    Go,
+    /// Stage: result of execve: 0, or errno.
+    Exec(i32),
+    /// Stage: the working folder could not be entered, or a descriptor not placed (errno).
+    Setup(i32),
+    /// Launcher: send this signal to the step's process group.
+    Signal(i32),
+    /// Stage: the step's raw wait status.
+    Status(i32),
+}
+
+impl Message {
+    /// The message's bytes.
+    pub fn encode(self) -> [u8; SIZE] {
+        let (letter, n) = match self {
+            Message::Ready(n) => (b'R', n),
+            Message::Failed(n) => (b'F', n),
+            Message::NoListener(n) => (b'L', n),
+            Message::NotConfined(n) => (b'N', n),
+            Message::Go => (b'G', 0),
+            Message::Exec(n) => (b'X', n),
+            Message::Setup(n) => (b'C', n),
+            Message::Signal(n) => (b'S', n),
+            Message::Status(n) => (b'W', n),
+        };
+        let [a, b, c, d] = n.to_le_bytes();
+        [letter, 0, 0, 0, a, b, c, d]
+    }
+
+    /// The message in these bytes, if it is one.
+    pub fn decode(bytes: [u8; SIZE]) -> Option<Message> {
+        let [letter, 0, 0, 0, a, b, c, d] = bytes else { return None };
+        let n = i32::from_le_bytes([a, b, c, d]);
+        Some(match letter {
+            b'R' => Message::Ready(n),
+            b'F' => Message::Failed(n),
+            b'L' => Message::NoListener(n),
+            b'N' => Message::NotConfined(n),
+            b'G' => Message::Go,
+            b'X' => Message::Exec(n),
+            b'C' => Message::Setup(n),
+            b'S' => Message::Signal(n),
+            b'W' => Message::Status(n),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_comes_back() {
+        for n in [0, 1, -1, 0x8b, i32::MAX, i32::MIN] {
+            let answers = [Message::Ready(n), Message::Failed(n), Message::NoListener(n), Message::NotConfined(n)];
+            let later = [Message::Exec(n), Message::Setup(n), Message::Signal(n), Message::Status(n)];
+            for message in answers.into_iter().chain(later) {
+                assert_eq!(Message::decode(message.encode()), Some(message));
+            }
+        }
+        assert_eq!(Message::decode(Message::Go.encode()), Some(Message::Go));
+    }
+
+    #[test]
+    fn noise_is_no_message() {
+        assert_eq!(Message::decode(*b"Z\0\0\0\0\0\0\0"), None);
+        assert_eq!(Message::decode(*b"R\0\0\x01\0\0\0\0"), None);
+    }
+}

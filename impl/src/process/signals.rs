@@ -1,0 +1,84 @@
+//! Signals that reach kusaw while a step runs: taken in one place and passed on, never acted on behind
+//! the step's back. Until they are taken, the default action applies. Only for the main thread.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+use super::grace::Grace;
+
+/// Those that ask the step to end, and kusaw with it.
+const ASKING: &[Signal] = &[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
+
+/// Those that are passed on besides.
+const OTHERS: &[Signal] = &[Signal::SIGQUIT, Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGCONT, Signal::SIGWINCH];
+
+/// One signal.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken {
+    /// Its number.
+    pub number: i32,
+    /// Whether a grace begins with it.
+    pub asks_to_end: bool,
+    /// Whether the terminal sent it to the whole foreground group.
+    pub from_terminal: bool,
+}
+
+/// The signals, readable as descriptors.
+#[derive(Debug)]
+pub struct Signals {
+    all: SignalFd,
+    asking: SignalFd,
+}
+
+impl Signals {
+    /// Blocks them for this thread and all threads made from now on; to be called before any is made.
+    pub fn take() -> nix::Result<Signals> {
+        let asking: SigSet = ASKING.iter().copied().collect();
+        let all: SigSet = ASKING.iter().chain(OTHERS).copied().collect();
+        sigprocmask(SigmaskHow::SIG_BLOCK, Some(&all), None)?;
+        let open = |set| SignalFd::with_flags(set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK);
+        Ok(Signals { all: open(&all)?, asking: open(&asking)? })
+    }
+
+    /// The next one, if one is there.
+    pub fn next(&self) -> nix::Result<Option<Taken>> {
+        next(&self.all)
+    }
+
+    /// The next one that asks, if one is there; the others wait on.
+    pub fn asked(&self) -> nix::Result<Option<Taken>> {
+        next(&self.asking)
+    }
+
+    /// Can be read while one is there that asks.
+    pub fn asking(&self) -> BorrowedFd<'_> {
+        self.asking.as_fd()
+    }
+
+    /// Waits until `other` (the value says whether) or a signal can be read; `TimedOut` when the grace is over.
+    pub fn wait(&self, other: BorrowedFd, grace: &Grace) -> io::Result<bool> {
+        let timeout = grace.left().ok_or(io::ErrorKind::TimedOut)?;
+        let mut on = [other, self.all.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        match poll(&mut on, timeout) {
+            Ok(_) => Ok(on[0].any().unwrap_or(true)),
+            Err(Errno::EINTR) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+fn next(from: &SignalFd) -> nix::Result<Option<Taken>> {
+    Ok(from.read_signal()?.map(|info| {
+        let number = info.ssi_signo as i32;
+        Taken {
+            number,
+            asks_to_end: ASKING.iter().any(|s| *s as i32 == number),
+            from_terminal: info.ssi_code == libc::SI_KERNEL,
+        }
+    }))
+}
