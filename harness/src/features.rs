@@ -153,6 +153,7 @@ fn not_asked(
             "yaml" => manifest.settings_file.is_some(),
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
+            "artifacts" => !manifest.observe.artifacts.is_empty(),
             "parts" => manifest.provide.len() > 1,
             "backend" => manifest.backend.is_some(),
             _ => false,

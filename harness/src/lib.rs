@@ -23,6 +23,7 @@ pub mod lint;
 pub mod log_check;
 pub mod observe;
 pub mod page;
+pub mod place;
 pub mod plan;
 pub mod probe;
 pub mod record;

@@ -26,6 +26,17 @@ pub static CONTEXT: OnceLock<Context> = OnceLock::new();
 
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
+/// A judgement of a place that a planted control repeats on another attempt.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The repo whose worktree it is; none = the artifacts.
+    pub repo: Option<String>,
+    /// The path in it.
+    pub path: std::path::PathBuf,
+    /// What it must be.
+    pub state: crate::place::State,
+}
+
 /// One scenario.
 #[derive(Debug, cucumber::World)]
 #[world(init = Self::new)]
@@ -46,6 +57,16 @@ pub struct Scene {
     pub course: Course,
     /// The last judgement of a log.
     pub check: Option<LogCheck>,
+    /// The last judgement of a place.
+    pub kept: Option<Kept>,
+    /// A file of the user that the step must not change.
+    pub victim: Option<std::path::PathBuf>,
+    /// A name that was searched for on the host.
+    pub searched: Option<String>,
+    /// The last shell command, as the feature writes it.
+    pub words: String,
+    /// The shell command of another attempt.
+    pub other_words: String,
     /// Whether a launch that the driver refuses is an answer, not an unfinished probe.
     pub may_be_refused: bool,
     /// Different hosts that were asked for.
@@ -64,6 +85,11 @@ impl Scene {
             controls: Vec::new(),
             course: Course::Complete,
             check: None,
+            kept: None,
+            victim: None,
+            searched: None,
+            words: String::new(),
+            other_words: String::new(),
             may_be_refused: false,
             asked: Vec::new(),
             attempts: 0,
@@ -87,20 +113,55 @@ impl Scene {
         Ok(Launcher { manifest: &context.manifest, lab: &context.lab })
     }
 
-    /// `~` and the placeholders `{nonce}` and `{token}` in words of a feature.
-    pub fn expand(&self, word: &str) -> String {
-        Lab::expand(&word.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN))
+    /// `~` and the placeholders in a word of a feature.
+    ///
+    /// # Errors
+    /// As [`Scene::expand_text`].
+    pub fn expand(&self, word: &str) -> Result<String, String> {
+        Ok(Lab::expand(&self.expand_text(word)?))
+    }
+
+    /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
+    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn expand_text(&self, words: &str) -> Result<String, String> {
+        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
+            text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
+        }
+        if text.contains('{') {
+            let observe = &Self::context()?.manifest.observe;
+            let templates = Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)?;
+            for (name, template, repo) in [
+                ("{factory}", "{{factory}}", "demo"),
+                ("{artifacts}", observe.artifacts.as_str(), "demo"),
+                ("{second}", observe.worktree.as_str(), "extra"),
+            ] {
+                if text.contains(name) {
+                    text = text.replace(name, &templates.with("repo", repo).render(template)?);
+                }
+            }
+        }
+        Ok(text)
     }
 
     /// The argv of a probe from its words.
-    pub fn probe(&self, words: &str) -> Vec<String> {
+    ///
+    /// # Errors
+    /// As [`Scene::expand_text`].
+    pub fn probe(&self, words: &str) -> Result<Vec<String>, String> {
         let words = words.split_whitespace().map(|w| self.expand(w));
-        std::iter::once(PROBE_IN_WORKTREE.to_owned()).chain(words).collect()
+        std::iter::once(Ok(PROBE_IN_WORKTREE.to_owned())).chain(words).collect()
     }
 
     /// The argv of a shell command.
-    pub fn shell(&self, command: &str) -> Vec<String> {
-        crate::launch::shell(&command.replace("{nonce}", &self.nonce).replace("~/", &format!("{}/", crate::lab::HOME)))
+    ///
+    /// # Errors
+    /// As [`Scene::expand_text`].
+    pub fn shell(&self, command: &str) -> Result<Vec<String>, String> {
+        Ok(crate::launch::shell(&self.expand_text(command)?.replace("~/", &format!("{}/", crate::lab::HOME))))
     }
 
     /// Carries out the plan, once for each mode that is asked for, and keeps what came of it.
@@ -129,17 +190,21 @@ impl Scene {
         Ok(())
     }
 
-    /// Carries out two plans at the same time, and keeps what came of them.
+    /// Runs two commands at the same time, as two steps of one factory, and keeps what came of them.
     ///
     /// # Errors
     /// When the harness cannot prepare a launch.
-    pub async fn run_together(&mut self, plans: [Plan; 2]) -> Result<(), String> {
-        let launcher = Self::launcher()?;
-        let (first, second) = (self.attempts + 1, self.attempts + 2);
-        self.attempts = second;
+    pub async fn run_beside(&mut self, one: Vec<String>, other: Vec<String>) -> Result<(), String> {
+        const OTHER: &str = "other";
+        self.plan.action = Action::Run(one);
+        let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
+        self.plan.others.insert(OTHER.to_owned(), serde_json::json!({"repos": repos, "run": other}));
+        let beside = Plan { asked: OTHER.to_owned(), ..self.plan.clone() };
+        let (launcher, first) = (Self::launcher()?, self.attempts + 1);
+        self.attempts += 2;
         let launches = futures::future::join(
-            launcher.launch(&plans[0], &self.nonce, first),
-            launcher.launch(&plans[1], &self.nonce, second),
+            launcher.launch(&self.plan, &self.nonce, first),
+            launcher.launch(&beside, &self.nonce, first + 1),
         );
         let (one, other) = launches.await;
         for launch in [one?, other?] {

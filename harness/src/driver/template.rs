@@ -21,6 +21,13 @@ impl Templates {
         Self { engine, context }
     }
 
+    /// The same templates with one key of the context changed.
+    pub fn with(&self, key: &str, value: &str) -> Self {
+        let mut context = self.context.clone();
+        context[key] = value.into();
+        Self::new(context)
+    }
+
     /// Renders one template.
     ///
     /// # Errors

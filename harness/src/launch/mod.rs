@@ -117,6 +117,16 @@ impl Launcher<'_> {
         argv.as_deref()
     }
 
+    /// The templates of a launch that is still to come: where its places will be.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
+        let factory = PathBuf::from(HOME).join("factories").join(nonce);
+        let context = self.context(plan, &Value::Null, &factory, &format!("{nonce}-a{attempt}"), "")?;
+        Ok(Templates::new(context))
+    }
+
     /// Launches the plan under the driver. `nonce` is unique in the run, `attempt` within the scenario.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ fn not_the_origin(scene: &mut Scene, name: String) -> StepResult {
 
 #[then(regex = r#"^bare, "(.+)" answers$"#)]
 async fn bare_answers(scene: &mut Scene, authority: String) -> StepResult {
-    let command = scene.probe(&format!("connect --proxy none {authority}"));
+    let command = scene.probe(&format!("connect --proxy none {authority}"))?;
     let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
     scene.control(ControlKind::Bare, answered(&bare, ""), format!("bare: {}", bare.report.summary()));
     Ok(())
@@ -189,7 +189,7 @@ async fn planted(scene: &mut Scene, more: bool) -> StepResult {
             observe::parse(&lines.join("\n"), observation)?
         }
         (None, _) => {
-            let probe = scene.probe("connect --proxy connect planted.example:443");
+            let probe = scene.probe("connect --proxy connect planted.example:443")?;
             let launch = scene.changed(|plan| plan.action = Action::Run(probe)).await?;
             observe::entries(observation, &launch)?
         }

@@ -2,20 +2,15 @@
 
 use cucumber::{gherkin, when};
 
-use serde_json::json;
-
 use super::StepResult;
 use crate::launch::PROBE_IN_WORKTREE;
-use crate::plan::{Action, Plan};
+use crate::plan::Action;
 use crate::scene::Scene;
-
-/// The name of a second step of the same factory.
-const OTHER: &str = "other";
 
 #[when(regex = r#"^the step runs the probe "(.*)"$"#)]
 #[when(regex = r#"^in a second attempt, the step runs the probe "(.*)"$"#)]
 async fn probe(scene: &mut Scene, words: String) -> StepResult {
-    scene.plan.action = Action::Run(scene.probe(&words));
+    scene.plan.action = Action::Run(scene.probe(&words)?);
     scene.run().await
 }
 
@@ -23,14 +18,23 @@ async fn probe(scene: &mut Scene, words: String) -> StepResult {
 async fn probe_arguments(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
     let row = step.table.as_ref().and_then(|t| t.rows.first()).ok_or("no arguments are written there")?;
     let words = row.iter().map(|word| scene.expand(word));
-    scene.plan.action = Action::Run(std::iter::once(PROBE_IN_WORKTREE.to_owned()).chain(words).collect());
+    let argv = std::iter::once(Ok(PROBE_IN_WORKTREE.to_owned())).chain(words).collect::<Result<_, String>>()?;
+    scene.plan.action = Action::Run(argv);
     scene.run().await
 }
 
 #[when(regex = r#"^the step runs the shell command "(.*)"$"#)]
 async fn shell(scene: &mut Scene, command: String) -> StepResult {
-    scene.plan.action = Action::Run(scene.shell(&command));
+    scene.plan.action = Action::Run(scene.shell(&command)?);
+    scene.words = command;
     scene.run().await
+}
+
+#[when(regex = r#"^two attempts at the same time run "(.*)" and "(.*)"$"#)]
+async fn shell_while(scene: &mut Scene, first: String, second: String) -> StepResult {
+    let (one, other) = (scene.shell(&first)?, scene.shell(&second)?);
+    (scene.words, scene.other_words) = (first, second);
+    scene.run_beside(one, other).await
 }
 
 #[when("the step is run")]
@@ -43,17 +47,13 @@ async fn different_hosts(scene: &mut Scene, count: usize) -> StepResult {
     scene.asked = (1..=count).map(|n| format!("h{n}.many.example")).collect();
     let one = |host: &String| format!("connect --proxy connect {host}:443");
     let words: Vec<String> = scene.asked.iter().map(one).collect();
-    scene.plan.action = Action::Run(scene.probe(&words.join(" + ")));
+    scene.plan.action = Action::Run(scene.probe(&words.join(" + "))?);
     scene.run().await
 }
 
 #[when(regex = r#"^two attempts of one factory at the same time ask for "([^"]+)" and "([^"]+)"$"#)]
 async fn two_at_once(scene: &mut Scene, first: String, second: String) -> StepResult {
     let probe = |host: &str| scene.probe(&format!("connect --proxy connect --times 5 {host}"));
-    let (one, other) = (probe(&first), probe(&second));
-    scene.plan.action = Action::Run(one);
-    let repos: Vec<&String> = scene.plan.repos.iter().map(|(name, _)| name).collect();
-    scene.plan.others.insert(OTHER.to_owned(), json!({"repos": repos, "run": other}));
-    let plans = [scene.plan.clone(), Plan { asked: OTHER.to_owned(), ..scene.plan.clone() }];
-    scene.run_together(plans).await
+    let (one, other) = (probe(&first)?, probe(&second)?);
+    scene.run_beside(one, other).await
 }

@@ -13,9 +13,10 @@ use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
 #[given("the step leaves a mark")]
-fn leaves(scene: &mut Scene) {
-    scene.plan.action = Action::Run(scene.probe(&words(scene)));
+fn leaves(scene: &mut Scene) -> StepResult {
+    scene.plan.action = Action::Run(scene.probe(&words(scene))?);
     scene.may_be_refused = true; // whether it ran is judged by the mark
+    Ok(())
 }
 
 #[given(regex = r#"^the step is run by the provider "([\w-]+)" with a prompt that leaves a mark$"#)]

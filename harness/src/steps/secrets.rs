@@ -42,7 +42,7 @@ async fn bare_secret(scene: &mut Scene) -> StepResult {
 
 #[then(regex = r#"^bare, the probe "(.+)" gets the secret$"#)]
 async fn bare_probe_secret(scene: &mut Scene, words: String) -> StepResult {
-    let command = scene.probe(&words);
+    let command = scene.probe(&words)?;
     let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
     let found = secret(&bare);
     scene.control(
@@ -71,15 +71,16 @@ async fn bare_finds(scene: &mut Scene) -> StepResult {
 }
 
 #[then(regex = r#"^"(.+)" is not there afterwards$"#)]
-fn not_there(scene: &mut Scene, path: String) {
-    let path = scene.expand(&path);
+fn not_there(scene: &mut Scene, path: String) -> StepResult {
+    let path = scene.expand(&path)?;
     let there = std::fs::symlink_metadata(&path).is_ok();
     scene.found_certain(!there, format!("{path} {}", if there { "was written" } else { "is not there" }));
+    Ok(())
 }
 
 #[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
 async fn bare_writes(scene: &mut Scene, path: String) -> StepResult {
-    let path = scene.expand(&path);
+    let path = scene.expand(&path)?;
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
     let there = std::fs::symlink_metadata(&path).is_ok();
     scene.control(ControlKind::Bare, there && bare.unfinished().is_none(), told(&bare));

@@ -1,0 +1,31 @@
+Feature: Other repositories
+  A step sees the repositories that are active for it. The user's others are not its business, wherever they lie.
+
+  @FS-08
+  Rule: Other repos cannot be read, wherever they lie: home, /srv, a sibling folder, the same parent
+
+    Background:
+      Given a sandboxed step
+
+    Scenario Outline: cannot <what>
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | what                                     | probe                                 |
+        | read a file of a repo beside its own     | read {other}/customers.csv            |
+        | list a repo beside its own               | list {other}/kusaw-canaries           |
+        | read a file of a repo in another folder  | read ~/src/extra/customers.csv        |
+        | read a file of a repo in /srv            | read /srv/data/repo/customers.csv     |
+        | read it climbing from its worktree       | read ../../../../../../../../../../../../srv/data/repo/customers.csv |
+
+    Scenario Outline: cannot see <what>
+      When the step runs the probe "stat <path>"
+      Then the probe finds nothing there
+      And bare, the same probe finds it
+
+      Examples:
+        | what                                   | path                      |
+        | the config of a repo beside its own    | {other}/.git/config       |
+        | the objects of a repo in /srv          | /srv/data/repo/.git/HEAD  |

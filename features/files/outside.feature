@@ -1,0 +1,57 @@
+Feature: Nothing is written elsewhere
+  Writes stay in the worktrees, the artifacts and the private temp folder. Whether a write reached the host is judged on the
+  host: a write into a throw-away layer is no violation.
+
+  @FS-04
+  Rule: No write outside those places reaches the host
+
+    Background:
+      Given a sandboxed step
+
+    Scenario Outline: cannot write a new file in <place>
+      When the step runs the probe "write <folder>/written-{nonce} x"
+      Then "<folder>/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "<folder>/written-{nonce}"
+
+      Examples:
+        | place                      | folder          |
+        | the home                   | ~               |
+        | ~/.ssh                     | ~/.ssh          |
+        | ~/.config                  | ~/.config       |
+        | a folder of the home       | ~/Documents     |
+        | the folder of programs     | ~/.local/bin    |
+        | the folder of repositories | ~/src           |
+        | the repository itself      | {repository}    |
+        | another repository         | {other}         |
+        | the factory's folder       | {factory}       |
+        | /srv                       | /srv/data       |
+        | /opt                       | /opt/data       |
+        | /var                       | /var/lib/data   |
+        | the host's /tmp            | /tmp            |
+        | the host's /var/tmp        | /var/tmp        |
+        | the host's /dev/shm        | /dev/shm        |
+        | the runtime folder         | /run/user/42042 |
+
+    Scenario Outline: cannot <what> a file of the user
+      Given the user has a file "~/victim-{nonce}"
+      When the step runs the probe "<probe>"
+      Then the user's file is as it was
+      And bare, the same probe changes the user's file
+
+      Examples:
+        | what                        | probe                                                        |
+        | append to                   | append ~/victim-{nonce} evil                                 |
+        | overwrite                   | write ~/victim-{nonce} evil                                  |
+        | delete                      | remove ~/victim-{nonce}                                      |
+        | rename                      | rename ~/victim-{nonce} ~/moved-{nonce}                      |
+        | change the mode of          | chmod 0777 ~/victim-{nonce}                                  |
+        | write, through a link,      | symlink ~/victim-{nonce} link + append link evil             |
+        | write, through a hard link, | link ~/victim-{nonce} hard + append hard evil                |
+        | exchange its own file with  | write own evil + exchange own ~/victim-{nonce}               |
+        | append, by another road, to | append /proc/self/root/home/dev/victim-{nonce} evil          |
+
+    # sandbox-runtime 149, codex: what a sandbox leaves writable by accident
+    Scenario: a sweep over every folder of every mount leaves nothing elsewhere
+      When the step runs the probe "write-sweep / --keep --name swept-{nonce} --skip /proc --skip /sys --skip /usr --skip /home/dev/src --skip /home/dev/factories"
+      Then nothing named "swept-{nonce}" is on the host
+      And bare, the same probe leaves it there

@@ -1,0 +1,40 @@
+Feature: The private temp folder
+  Programs need a place for what nobody keeps. It is the attempt's own, and goes with it.
+
+  @FS-03
+  Rule: TMPDIR, XDG_CACHE_HOME and XDG_RUNTIME_DIR name writable places in a private temp folder that nobody else sees and that leaves nothing
+
+    Background:
+      Given a sandboxed step
+
+    Scenario Outline: <variable> is writable, and nothing of it is left
+      When the step runs the shell command "tools/probe write $<variable>/private-{nonce} x + mkdir $<variable>/folder-{nonce} + stat $<variable>/private-{nonce}"
+      Then every action succeeds
+      And nothing named "private-{nonce}" is on the host
+      And bare, the same command leaves it there, with <variable> in the home
+
+      Examples:
+        | variable        |
+        | TMPDIR          |
+        | XDG_CACHE_HOME  |
+        | XDG_RUNTIME_DIR |
+
+    @case:W09
+    # Rust CVE-2022-21658, GHSA-mc8h-8q98-g5hr: removal that follows links, or that gives up
+    Scenario Outline: what is hard to remove is removed: <what>
+      When the step runs the shell command "cd $TMPDIR && mkdir private-{nonce} && cd private-{nonce} && <command>"
+      Then nothing named "private-{nonce}" is on the host
+      And bare, the same command leaves it there, with TMPDIR in the home
+
+      Examples:
+        | what                   | command                                                      |
+        | a folder with mode 000 | mkdir closed && touch closed/file && chmod 000 closed        |
+        | read-only files        | touch file && chmod 400 file && chmod 500 .                  |
+        | a link to a folder     | ln -s /srv/data away                                         |
+        | a pipe                 | mkfifo pipe                                                  |
+        | a deep tree            | d=deep; for i in 1 2 3 4 5 6 7 8; do d=$d/$d; mkdir -p $d; done |
+
+    Scenario: another attempt does not see what is in it
+      When two attempts at the same time run "touch $TMPDIR/private-{nonce} /tmp/private-{nonce}; sleep 2" and "for i in 1 2 3 4 5; do find /tmp /var/tmp /run /home /dev/shm -name private-{nonce} 2>/dev/null; sleep 0.3; done"
+      Then the other attempt does not print "private-{nonce}"
+      And bare, the same two commands print it, with TMPDIR in the home

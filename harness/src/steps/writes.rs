@@ -1,0 +1,173 @@
+//! Then: what a step wrote, looked for on the host.
+
+use std::path::{Path, PathBuf};
+
+use cucumber::{given, then};
+
+use super::StepResult;
+use crate::launch::{Launch, shell};
+use crate::place::{State, named};
+use crate::plan::Action;
+use crate::scene::{Kept, Scene};
+use crate::verdict::ControlKind;
+
+/// Not searched: the system, and what the suite itself keeps.
+const SYSTEM: [&str; 4] = ["/proc", "/sys", "/usr", "/opt/suite"];
+
+#[given(regex = r#"^the user has a file "(.+)"$"#)]
+fn victim(scene: &mut Scene, path: String) -> StepResult {
+    let path = PathBuf::from(scene.expand(&path)?);
+    std::fs::write(&path, VICTIM).map_err(|e| format!("{}: {e}", path.display()))?;
+    scene.victim = Some(path);
+    Ok(())
+}
+
+const VICTIM: &str = "the user's own\n";
+
+#[then("the user's file is as it was")]
+fn victim_kept(scene: &mut Scene) -> StepResult {
+    let (held, seen) = victim_as_it_was(scene)?;
+    scene.found_certain(held, seen);
+    Ok(())
+}
+
+#[then("bare, the same probe changes the user's file")]
+async fn victim_changed(scene: &mut Scene) -> StepResult {
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let (held, seen) = victim_as_it_was(scene)?;
+    scene.control(ControlKind::Bare, !held && bare.unfinished().is_none(), format!("bare: {seen}"));
+    Ok(())
+}
+
+fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = scene.victim.as_deref().ok_or("the user has no file")?;
+    let (held, seen) = State::Holds(VICTIM.to_owned()).judge(path);
+    let mode = std::fs::symlink_metadata(path).map_or(0, |m| m.permissions().mode() & 0o7777);
+    Ok((held && mode & 0o111 == 0, format!("{seen}, mode {mode:o}")))
+}
+
+#[then("every action succeeds")]
+fn all_succeed(scene: &mut Scene) -> StepResult {
+    let report = &scene.last()?.report;
+    let (held, seen) = (!report.lines.is_empty() && report.lines.iter().all(|l| l.ok), report.summary());
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^in the worktree, "(.+)" (is .+|holds .+|ends in .+)$"#)]
+fn in_worktree(scene: &mut Scene, path: String, state: String) -> StepResult {
+    judge(scene, Kept { repo: Some("demo".to_owned()), path: PathBuf::from(path), state: State::parse(&state)? })
+}
+
+#[then(regex = r#"^in the worktree of "(\w+)", "(.+)" (is .+|holds .+|ends in .+)$"#)]
+fn in_worktree_of(scene: &mut Scene, repo: String, path: String, state: String) -> StepResult {
+    judge(scene, Kept { repo: Some(repo), path: PathBuf::from(path), state: State::parse(&state)? })
+}
+
+#[then(regex = r#"^in the artifacts, "(.+)" (is .+|holds .+|ends in .+)$"#)]
+fn in_artifacts(scene: &mut Scene, path: String, state: String) -> StepResult {
+    judge(scene, Kept { repo: None, path: PathBuf::from(path), state: State::parse(&state)? })
+}
+
+#[then(regex = r"^planted, in the (?:worktree|artifacts) of an attempt that did nothing it is not so$")]
+async fn planted_nothing(scene: &mut Scene) -> StepResult {
+    let kept = scene.kept.clone().ok_or("no place was judged")?;
+    let launch = scene.changed(|plan| plan.action = Action::Run(vec!["/bin/true".to_owned()])).await?;
+    let folder = folder(&launch, kept.repo.as_deref())?;
+    let (held, seen) = kept.state.judge(&folder.join(&kept.path));
+    scene.control(ControlKind::Planted, !held && folder.is_dir(), format!("planted: {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^nothing named "(.+)" is on the host$"#)]
+fn nothing_named(scene: &mut Scene, name: String) -> StepResult {
+    let name = scene.expand(&name)?;
+    let found = elsewhere(scene, &name)?;
+    scene.found_certain(found.is_empty(), format!("named {name}: {found:?}"));
+    scene.searched = Some(name);
+    Ok(())
+}
+
+#[then("bare, the same probe leaves it there")]
+async fn bare_leaves(scene: &mut Scene) -> StepResult {
+    let command = scene.command()?;
+    bare_leaves_it(scene, &command).await
+}
+
+#[then(regex = r"^bare, the same command leaves it there, with (\w+) in the home$")]
+async fn bare_command_leaves(scene: &mut Scene, variable: String) -> StepResult {
+    let command = in_the_home(scene, &variable, &scene.words.clone())?;
+    bare_leaves_it(scene, &command).await
+}
+
+async fn bare_leaves_it(scene: &mut Scene, command: &[String]) -> StepResult {
+    let bare = Scene::launcher()?.bare(command, &format!("{}-bare", scene.nonce)).await?;
+    let name = scene.searched.clone().ok_or("no name was searched for")?;
+    let found = elsewhere(scene, &name)?;
+    let seen = format!("bare, exit {:?}, named {name}: {} paths", bare.exit, found.len());
+    scene.control(ControlKind::Bare, !found.is_empty(), seen);
+    Ok(())
+}
+
+#[then(regex = r#"^the other attempt does not print "(.+)"$"#)]
+fn other_does_not_print(scene: &mut Scene, name: String) -> StepResult {
+    let name = scene.expand(&name)?;
+    let (printed, seen) = prints(scene.last()?, &name);
+    scene.found_certain(!printed, seen);
+    scene.searched = Some(name);
+    Ok(())
+}
+
+#[then(regex = r"^bare, the same two commands print it, with (\w+) in the home$")]
+async fn bare_prints(scene: &mut Scene, variable: String) -> StepResult {
+    let (launcher, name) = (Scene::launcher()?, scene.searched.clone().ok_or("no name was searched for")?);
+    let first = in_the_home(scene, &variable, &scene.words.clone())?;
+    let second = in_the_home(scene, &variable, &scene.other_words.clone())?;
+    let (one, two) = (format!("{}-bare", scene.nonce), format!("{}-bare2", scene.nonce));
+    let (_, other) = futures::future::join(launcher.bare(&first, &one), launcher.bare(&second, &two)).await;
+    let (printed, seen) = prints(&other?, &name);
+    scene.control(ControlKind::Bare, printed, format!("bare: {seen}"));
+    Ok(())
+}
+
+fn prints(launch: &Launch, name: &str) -> (bool, String) {
+    let output = String::from_utf8_lossy(&launch.stdout);
+    let lines: Vec<&str> = output.lines().filter(|l| l.contains(name)).collect();
+    (!lines.is_empty(), format!("printed: {lines:?}"))
+}
+
+/// The shell command with a variable that names a folder of the home.
+fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>, String> {
+    let folder = format!("{}/factories/{}-temp", crate::lab::HOME, scene.nonce);
+    let words = scene.expand_text(words)?;
+    Ok(shell(&format!("export {variable}={folder}\nmkdir -p {folder}\n{words}")))
+}
+
+/// Where a name stands on the host, the attempt's own folder and its repositories left out.
+fn elsewhere(scene: &Scene, name: &str) -> Result<Vec<PathBuf>, String> {
+    let launch = scene.last()?;
+    let own = [launch.factory.clone(), PathBuf::from(crate::lab::home::REPOSITORIES).join(&scene.nonce)];
+    let mut skip: Vec<&Path> = SYSTEM.iter().map(Path::new).collect();
+    skip.extend(own.iter().map(PathBuf::as_path));
+    Ok(named(name, Path::new("/"), &skip))
+}
+
+fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
+    let path = folder(scene.last()?, kept.repo.as_deref())?.join(&kept.path);
+    let (held, seen) = kept.state.judge(&path);
+    scene.found(held, seen);
+    scene.kept = Some(kept);
+    Ok(())
+}
+
+/// The worktree of a repo, or the artifacts, of a launch.
+fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
+    let observe = &Scene::context()?.manifest.observe;
+    match repo {
+        Some(repo) if !observe.worktree.is_empty() => launch.templates.with("repo", repo).render(&observe.worktree),
+        Some(_) => launch.templates.render("{{worktree}}"),
+        None => launch.templates.render(&observe.artifacts),
+    }
+    .map(PathBuf::from)
+}
