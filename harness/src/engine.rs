@@ -15,7 +15,7 @@ use gherkin::Feature;
 
 use crate::driver::Manifest;
 use crate::features::Case;
-use crate::lab::home;
+use crate::lab::{home, services};
 use crate::record::{LaunchLine, Recorder, ScenarioLine};
 use crate::scene::Scene;
 use crate::text::print;
@@ -73,7 +73,12 @@ pub fn run(
             }
             futures::future::ready(()).boxed_local()
         });
-    runtime.block_on(cucumber.run(features));
+    let started = runtime.block_on(async {
+        services::start()?;
+        cucumber.run(features).await;
+        Ok::<_, std::io::Error>(())
+    });
+    started.map_err(|e| format!("the lab's services: {e}"))?;
     progress.clear();
     Rc::try_unwrap(recorder).map(RefCell::into_inner).map_err(|_| "a scenario is still running".to_owned())
 }

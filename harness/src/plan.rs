@@ -59,6 +59,8 @@ pub struct Plan {
     pub watched: bool,
     /// Steps beside the one that is judged, by name.
     pub others: Map<String, Value>,
+    /// Whether the caller leaves descriptors open: 7 on a key, 9 on the home.
+    pub inherits: bool,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
 }
@@ -81,6 +83,7 @@ impl Default for Plan {
             fault: None,
             watched: false,
             others: Map::new(),
+            inherits: false,
             stdin: Vec::new(),
         }
     }

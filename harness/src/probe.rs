@@ -67,11 +67,13 @@ impl Report {
     }
 
     /// Whether there is a line for every action that was asked, about what it was asked about. The probe names as target one
-    /// of the action's own words, or nothing.
+    /// of the action's own words, all of them, or nothing.
     fn answers(&self, asked: &[String]) -> bool {
         let actions: Vec<&[String]> = asked.split(|word| word == "+").collect();
         let about = |(line, words): (&Line, &&[String])| {
-            words.first() == Some(&line.action) && (line.target.is_empty() || words[1..].contains(&line.target))
+            let [action, rest @ ..] = words else { return false };
+            let target = &line.target;
+            *action == line.action && (target.is_empty() || rest.contains(target) || rest.join(" ") == *target)
         };
         actions.len() == self.lines.len() && self.lines.iter().zip(&actions).all(about)
     }

@@ -86,7 +86,8 @@ fn canary(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
-fn token() -> io::Result<String> {
+/// A token of this run that stands nowhere else.
+pub fn token() -> io::Result<String> {
     let mut bytes = [0u8; 8];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format!("{TOKEN}{:016x}", u64::from_ne_bytes(bytes)))

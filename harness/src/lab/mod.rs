@@ -12,6 +12,7 @@ pub mod namespaces;
 pub mod network;
 pub mod programs;
 pub mod root;
+pub mod services;
 pub mod world;
 
 use std::path::{Path, PathBuf};

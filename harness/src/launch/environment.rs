@@ -17,6 +17,12 @@ pub fn of_user() -> Vec<(String, String)> {
         ("TERM", "dumb".to_owned()),
         ("XDG_RUNTIME_DIR", runtime.clone()),
         ("SSH_AUTH_SOCK", format!("{runtime}/ssh-agent")),
+        ("GPG_AGENT_INFO", format!("{runtime}/gnupg/S.gpg-agent:0:1")),
+        ("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={runtime}/bus")),
+        ("DOCKER_HOST", format!("unix://{runtime}/docker.sock")),
+        ("WAYLAND_DISPLAY", "wayland-0".to_owned()),
+        ("XAUTHORITY", format!("{HOME}/.Xauthority")),
+        ("AWS_SECRET_ACCESS_KEY", format!("{}0000cafe0000cafe", crate::lab::home::TOKEN)),
         ("CALLERS_OWN", "kept".to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

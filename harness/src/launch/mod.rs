@@ -164,6 +164,7 @@ impl Launcher<'_> {
             templates,
             factory,
             stdin: &plan.stdin,
+            inherits: plan.inherits,
         })
         .await
     }
@@ -173,6 +174,14 @@ impl Launcher<'_> {
     /// # Errors
     /// When it cannot be started.
     pub async fn bare(&self, command: &[String], nonce: &str) -> Result<Launch, String> {
+        self.bare_with(command, nonce, false).await
+    }
+
+    /// The same, with the caller's descriptors left open if `inherits`.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn bare_with(&self, command: &[String], nonce: &str, inherits: bool) -> Result<Launch, String> {
         let cwd = PathBuf::from(home::REPOSITORIES).join("demo");
         let templates = std::rc::Rc::new(Templates::new(json!({})));
         let (argv, command) = (command.to_vec(), command.to_vec());
@@ -187,6 +196,7 @@ impl Launcher<'_> {
             templates,
             factory,
             stdin: b"",
+            inherits,
         })
         .await
     }
@@ -204,6 +214,7 @@ impl Launcher<'_> {
             if let Some(prepared) = prepared {
                 prepared.arrange(command, backend);
             }
+            if order.inherits { process::leave_open(command) } else { Ok(()) }
         })
         .await
         .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;
@@ -273,4 +284,5 @@ struct Order<'a> {
     templates: std::rc::Rc<Templates>,
     factory: PathBuf,
     stdin: &'a [u8],
+    inherits: bool,
 }

@@ -1,7 +1,9 @@
 //! One process of a launch: started in a group of its own, fed, listened to, and ended at its bound.
+#![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
 
 use std::cell::RefCell;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -11,6 +13,8 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, Command};
+
+use crate::lab::HOME;
 
 /// A launch that takes longer is ended; its verdict is `timeout`.
 const BOUND: Duration = Duration::from_secs(30);
@@ -39,14 +43,14 @@ pub async fn run(
     cwd: &Path,
     environment: &[(String, String)],
     stdin: &[u8],
-    arrange: impl FnOnce(&mut Command),
+    arrange: impl FnOnce(&mut Command) -> io::Result<()>,
 ) -> io::Result<Ended> {
     let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::other("an empty argv"))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter().cloned());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
-    arrange(&mut command);
+    arrange(&mut command)?;
     let began = Instant::now();
     let mut child = spawn(&mut command).await?;
     let group = child.id().and_then(|id| i32::try_from(id).ok());
@@ -64,6 +68,24 @@ pub async fn run(
     let status = ended.ok().map(|(status, ..)| status).transpose()?;
     let exit = status.and_then(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)));
     Ok(Ended { exit, timed_out, stdout: stdout.into_inner(), stderr: stderr.into_inner(), took: began.elapsed() })
+}
+
+/// Leaves descriptors open in a process, as a careless caller does: 7 on a key, 9 on the home.
+pub fn leave_open(command: &mut Command) -> io::Result<()> {
+    let key = std::fs::File::open(format!("{HOME}/.ssh/id_ed25519"))?;
+    let home = std::fs::File::open(HOME)?;
+    // SAFETY: runs between fork and exec and only makes system calls; dup2 clears close-on-exec on its target.
+    unsafe {
+        command.pre_exec(move || {
+            for (file, number) in [(&key, 7), (&home, 9)] {
+                if libc::dup2(file.as_raw_fd(), number) < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+    Ok(())
 }
 
 /// Gives a process its standard input, and then its end. Whoever does not read it does not get it.

@@ -1,6 +1,6 @@
 //! Then: the argv and environment of a step, and whether a sandbox program was started.
 
-use cucumber::then;
+use cucumber::{given, then};
 use serde_json::Value;
 
 use super::StepResult;
@@ -121,6 +121,70 @@ async fn planted_start(scene: &mut Scene) -> StepResult {
     let more = started(scene) - before;
     scene.control(ControlKind::Planted, more > 0, format!("exit {:?}; started {more} times", launch.exit));
     Ok(())
+}
+
+#[given(regex = r#"^the step has the variable "(\w+)" with "(.*)"$"#)]
+fn has_variable(scene: &mut Scene, name: String, value: String) {
+    scene.plan.env.insert(name, Value::String(value));
+}
+
+#[then(regex = r#"^the variable "(\w+)" is "(.*)"$"#)]
+fn variable_is(scene: &mut Scene, name: String, value: String) -> StepResult {
+    let seen = detail(scene.last()?, "env", "vars");
+    let held = seen.get(&name).and_then(Value::as_str) == Some(&value);
+    scene.found(held, format!("{name}: {:?}", seen.get(&name)));
+    Ok(())
+}
+
+#[then(regex = r#"^the variable "(\w+)" is not set$"#)]
+fn variable_is_not_set(scene: &mut Scene, name: String) -> StepResult {
+    let seen = detail(scene.last()?, "env", "vars");
+    scene.found(seen.is_object() && seen.get(&name).is_none(), format!("{name}: {:?}", seen.get(&name)));
+    Ok(())
+}
+
+#[then("it is not set")]
+fn not_set(scene: &mut Scene) -> StepResult {
+    let seen = detail(scene.last()?, "env", "vars");
+    scene.found(seen.as_object().is_some_and(serde_json::Map::is_empty), format!("variables: {seen}"));
+    Ok(())
+}
+
+#[then("bare, it is set")]
+async fn bare_set(scene: &mut Scene) -> StepResult {
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let seen = detail(&bare, "env", "vars");
+    let shown = seen.as_object().is_some_and(|vars| !vars.is_empty());
+    scene.control(ControlKind::Bare, shown, format!("bare: {seen}"));
+    Ok(())
+}
+
+#[given("the caller has a key and the home open as descriptors")]
+fn inherits(scene: &mut Scene) {
+    scene.plan.inherits = true;
+}
+
+#[then("there is no descriptor above 2")]
+fn no_descriptor(scene: &mut Scene) -> StepResult {
+    let (above, seen) = descriptors(scene.last()?);
+    scene.found(above == Some(0), seen);
+    Ok(())
+}
+
+#[then("bare, there is a descriptor above 2")]
+async fn bare_descriptor(scene: &mut Scene) -> StepResult {
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), true).await?;
+    let (above, seen) = descriptors(&bare);
+    scene.control(ControlKind::Bare, above.is_some_and(|n| n > 0), format!("bare: {seen}"));
+    Ok(())
+}
+
+/// How many descriptors above 2 a probe saw; none if it did not tell.
+fn descriptors(launch: &Launch) -> (Option<usize>, String) {
+    let seen = detail(launch, "descriptors", "descriptors");
+    let numbers: Option<Vec<i64>> = seen.as_array().map(|all| all.iter().filter_map(|d| d["fd"].as_i64()).collect());
+    let above = numbers.as_ref().map(|n| n.iter().filter(|n| **n > 2).count());
+    (above, format!("descriptors {numbers:?}"))
 }
 
 fn started(scene: &Scene) -> usize {

@@ -1,0 +1,43 @@
+Feature: Services of the host
+  What listens on a socket of the host does things outside of any sandbox: it starts programs, mounts folders, unlocks keys.
+
+  @SEC-03
+  Rule: The D-Bus session socket is not mounted and cannot be reached by its path
+
+    Background:
+      Given a sandboxed step
+
+    Scenario Outline: cannot <what> the session bus
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And the probe finds nothing there
+      And bare, the same probe finds it
+
+      Examples:
+        | what    | probe                           |
+        | see     | stat /run/user/42042/bus        |
+        | reach   | socket /run/user/42042/bus      |
+        | reach, by another road, | socket /proc/self/root/run/user/42042/bus |
+
+  @SEC-09
+  Rule: Sockets of other host services are not reachable
+
+    Background:
+      Given a sandboxed step
+
+    # Zouuup/landrun 43, greywall 55, gemini-cli 28999: a command outside by way of a socket
+    Scenario Outline: cannot reach <what>
+      When the step runs the probe "socket <path>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | what                          | path                                   |
+        | the user's service manager    | /run/user/42042/systemd/private        |
+        | a container engine of the user | /run/user/42042/docker.sock           |
+        | podman                        | /run/user/42042/podman/podman.sock     |
+        | a container engine in the home | ~/.docker/run/docker.sock             |
+        | X11                           | /tmp/.X11-unix/X0                      |
+        | Wayland                       | /run/user/42042/wayland-0              |
+        | sound                         | /run/user/42042/pulse/native           |
+        | tmux                          | /tmp/tmux-42042/default                |
