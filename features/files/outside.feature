@@ -52,6 +52,6 @@ Feature: Nothing is written elsewhere
 
     # sandbox-runtime 149, codex: what a sandbox leaves writable by accident
     Scenario: a sweep over every folder of every mount leaves nothing elsewhere
-      When the step runs the probe "write-sweep / --keep --name swept-{nonce} --skip /proc --skip /sys --skip /usr --skip /home/dev/src --skip /home/dev/factories"
+      When the step runs the probe "write-sweep / --keep --name swept-{nonce} --skip /proc --skip /sys --skip /usr --skip /opt --skip /home/dev/src --skip /home/dev/factories"
       Then nothing named "swept-{nonce}" is on the host
       And bare, the same probe leaves it there

@@ -48,6 +48,14 @@ pub struct Part {
     pub file: Option<PathBuf>,
 }
 
+impl Part {
+    /// Its name in that folder.
+    pub fn name(&self) -> String {
+        let file = || self.file.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
+        self.cargo.clone().or_else(file).unwrap_or_default()
+    }
+}
+
 /// Environment of the launched program.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

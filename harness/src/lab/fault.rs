@@ -39,8 +39,8 @@ pub enum Fault {
     OpenFiles(u64),
     /// TMPDIR names a folder that is not there.
     NoTemp,
-    /// The driver's other programs, beside the one that is started, may not be executed.
-    NoParts,
+    /// The program of this name in the driver's folder may not be executed.
+    NoProgram(String),
 }
 
 /// A fault that is ready to be made in one launch.
@@ -61,7 +61,7 @@ impl Fault {
         let cover = match self {
             Self::Backend(text) => Some((script(text, name)?, backend.ok_or_else(missing)?.to_owned())),
             Self::BackendNotExecutable => Some((PathBuf::from("/dev/null"), backend.ok_or_else(missing)?.to_owned())),
-            Self::NoParts => Some((PathBuf::from("/dev/null"), part()?)),
+            Self::NoProgram(name) => Some((PathBuf::from("/dev/null"), Path::new(DRIVER_BIN).join(name))),
             Self::ProcMasked => Some((PathBuf::from("/dev/null"), PathBuf::from("/proc/cmdline"))),
             _ => None,
         };
@@ -123,13 +123,6 @@ fn map_self() -> io::Result<()> {
 
 fn write_once(path: &str, bytes: &[u8]) -> io::Result<()> {
     fs::OpenOptions::new().write(true).open(path)?.write_all(bytes)
-}
-
-/// The driver's second program.
-fn part() -> io::Result<PathBuf> {
-    let mut programs: Vec<PathBuf> = fs::read_dir(DRIVER_BIN)?.flatten().map(|e| e.path()).collect();
-    programs.sort();
-    programs.pop().filter(|_| !programs.is_empty()).ok_or_else(|| io::Error::other("the driver has one program only"))
 }
 
 fn script(text: &str, name: &str) -> io::Result<PathBuf> {

@@ -51,14 +51,11 @@ impl Source {
     }
 
     fn part(&self, root: &Path, part: &Part) -> Result<Program, String> {
-        if let Some(name) = &part.cargo {
-            return Program::open(name, &self.binary(root, name, part.is_static)?);
+        match (&part.cargo, &part.file) {
+            (Some(name), _) => Program::open(name, &self.binary(root, name, part.is_static)?),
+            (None, Some(file)) => Program::open(&part.name(), &root.join(file)),
+            (None, None) => Err("provide: an entry needs cargo: or file:".to_owned()),
         }
-        let Some(file) = &part.file else {
-            return Err("provide: an entry needs cargo: or file:".to_owned());
-        };
-        let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        Program::open(&name, &root.join(file))
     }
 
     fn binary(&self, root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {

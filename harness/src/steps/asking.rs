@@ -4,6 +4,7 @@ use cucumber::{gherkin, given, then, when};
 use serde_json::{Value, json};
 
 use super::StepResult;
+use crate::driver::manifest::Part;
 use crate::lab::fault::Fault;
 use crate::lab::home;
 use crate::plan::{Action, Repo};
@@ -138,8 +139,12 @@ fn no_temp(scene: &mut Scene) {
 }
 
 #[given("the program that it starts inside is missing")]
-fn no_parts(scene: &mut Scene) {
-    scene.plan.fault = Some(Fault::NoParts);
+fn no_program_inside(scene: &mut Scene) -> StepResult {
+    let manifest = &Scene::context()?.manifest;
+    let own = manifest.program.as_deref().unwrap_or_default();
+    let other = manifest.provide.iter().map(Part::name).find(|name| name != own);
+    scene.plan.fault = Some(Fault::NoProgram(other.ok_or("the driver has one program only")?));
+    Ok(())
 }
 
 #[given("the repository is broken")]
