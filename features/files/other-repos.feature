@@ -28,4 +28,4 @@ Feature: Other repositories
       Examples:
         | what                                   | path                      |
         | the config of a repo beside its own    | {other}/.git/config       |
-        | the objects of a repo in /srv          | /srv/data/repo/.git/HEAD  |
+        | the HEAD of a repo in /srv             | /srv/data/repo/.git/HEAD  |

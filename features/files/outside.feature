@@ -32,6 +32,16 @@ Feature: Nothing is written elsewhere
         | the host's /dev/shm        | /dev/shm        |
         | the runtime folder         | /run/user/42042 |
 
+    @needs:artifacts
+    Scenario Outline: cannot write beside its artifacts, in <place>
+      When the step runs the probe "write <folder>/written-{nonce} x"
+      Then nothing named "written-{nonce}" is on the host
+      And bare, the same probe leaves it there
+
+      Examples:
+        | place                   | folder            |
+        | the folder of attempts  | {artifacts}/../.. |
+
     Scenario Outline: cannot <what> a file of the user
       Given the user has a file "~/victim-{nonce}"
       When the step runs the probe "<probe>"

@@ -7,6 +7,7 @@ Feature: The private temp folder
     Background:
       Given a sandboxed step
 
+    @serial
     Scenario Outline: <variable> is writable, and nothing of it is left
       When the step runs the shell command "tools/probe write $<variable>/private-{nonce} x + mkdir $<variable>/folder-{nonce} + stat $<variable>/private-{nonce}"
       Then every action succeeds
@@ -19,7 +20,7 @@ Feature: The private temp folder
         | XDG_CACHE_HOME  |
         | XDG_RUNTIME_DIR |
 
-    @case:W09
+    @case:W09 @serial
     # Rust CVE-2022-21658, GHSA-mc8h-8q98-g5hr: removal that follows links, or that gives up
     Scenario Outline: what is hard to remove is removed: <what>
       When the step runs the shell command "cd $TMPDIR && mkdir private-{nonce} && cd private-{nonce} && <command>"
@@ -32,7 +33,15 @@ Feature: The private temp folder
         | read-only files        | touch file && chmod 400 file && chmod 500 .                  |
         | a link to a folder     | ln -s /srv/data away                                         |
         | a pipe                 | mkfifo pipe                                                  |
-        | a deep tree            | d=deep; for i in 1 2 3 4 5 6 7 8; do d=$d/$d; mkdir -p $d; done |
+        | a deep tree            | i=0; while [ $i -lt 1000 ]; do mkdir deep; cd -P deep; i=$((i+1)); done |
+
+    @serial
+    Scenario: removal does not follow a link
+      Given the user has a file "/srv/data/away-{nonce}/victim"
+      When the step runs the shell command "cd $TMPDIR && mkdir private-{nonce} && ln -s /srv/data/away-{nonce} private-{nonce}/away"
+      Then nothing named "private-{nonce}" is on the host
+      And the user's file is as it was
+      And bare, the same command leaves it there, with TMPDIR in the home
 
     Scenario: another attempt does not see what is in it
       When two attempts at the same time run "touch $TMPDIR/private-{nonce} /tmp/private-{nonce}; sleep 2" and "for i in 1 2 3 4 5; do find /tmp /var/tmp /run /home /dev/shm -name private-{nonce} 2>/dev/null; sleep 0.3; done"

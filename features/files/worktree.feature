@@ -20,6 +20,7 @@ Feature: The worktree
         | change a file           | append README more                                                 | README     | ends in "more" |
         | delete a file           | remove README                                                      | README     | is gone       |
         | rename a file           | rename README RENAMED                                              | RENAMED    | is a file     |
+        | rename a file away      | rename README RENAMED                                              | README     | is gone       |
         | replace a file          | write new x + rename new README                                    | README     | holds "x"     |
         | exchange two files      | write new x + exchange new README                                  | README     | holds "x"     |
         | make a folder           | mkdir folder                                                       | folder     | is a folder   |

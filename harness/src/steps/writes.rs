@@ -17,7 +17,11 @@ const SYSTEM: [&str; 4] = ["/proc", "/sys", "/usr", "/opt/suite"];
 #[given(regex = r#"^the user has a file "(.+)"$"#)]
 fn victim(scene: &mut Scene, path: String) -> StepResult {
     let path = PathBuf::from(scene.expand(&path)?);
-    std::fs::write(&path, VICTIM).map_err(|e| format!("{}: {e}", path.display()))?;
+    let make = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(&path, VICTIM)
+    };
+    make().map_err(|e| format!("{}: {e}", path.display()))?;
     scene.victim = Some(path);
     Ok(())
 }
@@ -83,7 +87,7 @@ async fn planted_nothing(scene: &mut Scene) -> StepResult {
 #[then(regex = r#"^nothing named "(.+)" is on the host$"#)]
 fn nothing_named(scene: &mut Scene, name: String) -> StepResult {
     let name = scene.expand(&name)?;
-    let found = elsewhere(scene, &name)?;
+    let found = on_the_host(&name);
     scene.found_certain(found.is_empty(), format!("named {name}: {found:?}"));
     scene.searched = Some(name);
     Ok(())
@@ -104,7 +108,7 @@ async fn bare_command_leaves(scene: &mut Scene, variable: String) -> StepResult 
 async fn bare_leaves_it(scene: &mut Scene, command: &[String]) -> StepResult {
     let bare = Scene::launcher()?.bare(command, &format!("{}-bare", scene.nonce)).await?;
     let name = scene.searched.clone().ok_or("no name was searched for")?;
-    let found = elsewhere(scene, &name)?;
+    let found = on_the_host(&name);
     let seen = format!("bare, exit {:?}, named {name}: {} paths", bare.exit, found.len());
     scene.control(ControlKind::Bare, !found.is_empty(), seen);
     Ok(())
@@ -144,13 +148,9 @@ fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>
     Ok(shell(&format!("export {variable}={folder}\nmkdir -p {folder}\n{words}")))
 }
 
-/// Where a name stands on the host, the attempt's own folder and its repositories left out.
-fn elsewhere(scene: &Scene, name: &str) -> Result<Vec<PathBuf>, String> {
-    let launch = scene.last()?;
-    let own = [launch.factory.clone(), PathBuf::from(crate::lab::home::REPOSITORIES).join(&scene.nonce)];
-    let mut skip: Vec<&Path> = SYSTEM.iter().map(Path::new).collect();
-    skip.extend(own.iter().map(PathBuf::as_path));
-    Ok(named(name, Path::new("/"), &skip))
+/// Where a name stands on the host.
+fn on_the_host(name: &str) -> Vec<PathBuf> {
+    named(name, Path::new("/"), &SYSTEM.map(Path::new))
 }
 
 fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
