@@ -183,14 +183,14 @@ fn agents(folder: &Path) -> io::Result<()> {
 
 /// A folder of links to every program on PATH but one.
 fn links_without(name: &str) -> io::Result<()> {
-    let farm = Lab::path_without(name);
-    fs::create_dir(&farm)?;
+    let links = Lab::path_without(name);
+    fs::create_dir(&links)?;
     for folder in Lab::search_path().split(':') {
         let Ok(entries) = fs::read_dir(folder) else {
             continue;
         };
         for entry in entries.flatten() {
-            let link = farm.join(entry.file_name());
+            let link = links.join(entry.file_name());
             if entry.file_name() != name && fs::symlink_metadata(&link).is_err() {
                 symlink(entry.path(), link)?;
             }
