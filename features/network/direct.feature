@@ -1,5 +1,6 @@
 Feature: No way around the proxy
   With network: allowlist the only way out is the proxy. What does not use it does not get out.
+  So far: TCP and names. UDP, ICMP, IPv6 and raw packets follow.
 
   @NET-03
   Rule: network: allowlist: a direct connection to any host fails

@@ -1,5 +1,6 @@
 Feature: What a step inherits
   Whoever starts a factory has tokens in the environment, files open, keys in a keyring. None of it is for a step.
+  So far of SEC-07: descriptors beyond 2; writing and chmod through 0, 1 and 2 follow.
 
   @SEC-06
   Rule: The step sees only the documented list of variables, also in /proc of any process it can see

@@ -52,7 +52,7 @@ pub async fn run(
     command.process_group(0).kill_on_drop(true);
     arrange(&mut command)?;
     let began = Instant::now();
-    let mut child = spawn(&mut command).await?;
+    let mut child = command.spawn()?;
     let group = child.id().and_then(|id| i32::try_from(id).ok());
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Kept outside of what is waited for: what was printed counts even if the launch is ended at its bound.
@@ -101,16 +101,4 @@ async fn collect(pipe: Option<impl AsyncRead + Unpin>, into: &RefCell<Vec<u8>>) 
     while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
         into.borrow_mut().extend_from_slice(&buffer[..count]);
     }
-}
-
-/// Starts a process. A script that was written a moment ago may still be open for writing in a child that another
-/// scenario has forked and not yet executed: then the kernel says ETXTBSY, until that child has executed.
-async fn spawn(command: &mut Command) -> io::Result<tokio::process::Child> {
-    for _ in 0..50 {
-        match command.spawn() {
-            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => tokio::time::sleep(Duration::from_millis(2)).await,
-            other => return other,
-        }
-    }
-    command.spawn()
 }
