@@ -136,7 +136,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
     let manifest = Manifest::read(&root, &args.driver, &catalogue)?;
     let source = args.programs.clone().map_or(Source::Cargo, Source::Folder);
     let supplies = Supplies {
-        probe: source.probe(&root)?,
+        suite: source.suite(&root)?,
         programs: source.provide(&root, &manifest)?,
         backend: manifest.backend.clone(),
     };

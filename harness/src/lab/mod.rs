@@ -32,6 +32,8 @@ pub const DRIVER_BIN: &str = "/opt/driver/bin";
 pub const SUITE: &str = "/opt/suite";
 /// The probe, for runs without any sandbox.
 pub const PROBE: &str = "/opt/suite/kusaw-probe";
+/// What starts bubblewrap with a guard less.
+pub const SABOTEUR: &str = "/opt/suite/kusaw-saboteur";
 
 /// How the lab was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

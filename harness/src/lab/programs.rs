@@ -34,12 +34,13 @@ pub enum Source {
 }
 
 impl Source {
-    /// The probe: it runs inside the sandbox, so it is static.
+    /// What the suite itself brings: the probe, which runs inside sandboxes and so is static, and the saboteur.
     ///
     /// # Errors
-    /// When it cannot be built or found.
-    pub fn probe(&self, root: &Path) -> Result<Program, String> {
-        Program::open("kusaw-probe", &self.binary(root, "kusaw-probe", true)?)
+    /// When one cannot be built or found.
+    pub fn suite(&self, root: &Path) -> Result<Vec<Program>, String> {
+        let programs = [("kusaw-probe", true), ("kusaw-saboteur", false)];
+        programs.iter().map(|(name, is_static)| Program::open(name, &self.binary(root, name, *is_static)?)).collect()
     }
 
     /// What the manifest asks the harness to provide.

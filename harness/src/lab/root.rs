@@ -18,8 +18,8 @@ use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program};
 pub struct Supplies {
     /// Programs and files of the driver.
     pub programs: Vec<Program>,
-    /// The probe.
-    pub probe: Program,
+    /// What the suite itself runs: the probe, the saboteur.
+    pub suite: Vec<Program>,
     /// Name of the driver's sandbox program, if it has one.
     pub backend: Option<String>,
 }
@@ -172,7 +172,7 @@ fn install(supplies: &Supplies, new: &Path) -> io::Result<()> {
         folder(&below(new, path), 0o755)?;
     }
     give(&below(new, SUITE))?;
-    place(&supplies.probe, &below(new, SUITE))?;
+    supplies.suite.iter().try_for_each(|program| place(program, &below(new, SUITE)))?;
     supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
 }
 

@@ -9,6 +9,7 @@ mod launching;
 mod marks;
 mod secrets;
 mod settings;
+mod weakened;
 mod writes;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.

@@ -43,7 +43,8 @@ async fn victim_changed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
+/// Whether the user's file is as it was, and what it is.
+pub fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
     use std::os::unix::fs::PermissionsExt;
     let path = scene.victim.as_deref().ok_or("the user has no file")?;
     let (held, seen) = State::Holds(VICTIM.to_owned()).judge(path);
@@ -107,11 +108,16 @@ async fn bare_command_leaves(scene: &mut Scene, variable: String) -> StepResult 
 
 async fn bare_leaves_it(scene: &mut Scene, command: &[String]) -> StepResult {
     let bare = Scene::launcher()?.bare(command, &format!("{}-bare", scene.nonce)).await?;
-    let name = scene.searched.clone().ok_or("no name was searched for")?;
-    let found = on_the_host(&name);
-    let seen = format!("bare, exit {:?}, named {name}: {} paths", bare.exit, found.len());
-    scene.control(ControlKind::Bare, !found.is_empty(), seen);
+    let (there, seen) = searched(scene)?;
+    scene.control(ControlKind::Bare, there, format!("bare, exit {:?}, {seen}", bare.exit));
     Ok(())
+}
+
+/// Whether the name that was searched for stands anywhere on the host now.
+pub fn searched(scene: &Scene) -> Result<(bool, String), String> {
+    let name = scene.searched.as_deref().ok_or("no name was searched for")?;
+    let found = on_the_host(name);
+    Ok((!found.is_empty(), format!("named {name}: {} paths", found.len())))
 }
 
 #[then(regex = r#"^the other attempt does not print "(.+)"$"#)]
