@@ -164,6 +164,14 @@ fn places(new: &Path) -> io::Result<()> {
         folder(&path, 0o700)?;
         give(&path)?;
     }
+    for system in super::SYSTEM_FOLDERS {
+        let path = below(new, system);
+        // /usr is the host's and read-only: there a folder must be there already, as it is in any distribution.
+        if path.is_dir() || fs::create_dir(&path).is_ok() {
+            tmpfs(&path, "mode=0755")?;
+            give(&path)?;
+        }
+    }
     Ok(())
 }
 
