@@ -60,6 +60,14 @@ fn all_succeed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("no action succeeds")]
+fn none_succeeds(scene: &mut Scene) -> StepResult {
+    let report = &scene.last()?.report;
+    let (held, seen) = (!report.lines.is_empty() && report.lines.iter().all(|l| !l.ok), report.summary());
+    scene.found(held, seen);
+    Ok(())
+}
+
 #[then(regex = r#"^in the worktree, "(.+)" (is .+|holds .+|ends in .+)$"#)]
 fn in_worktree(scene: &mut Scene, path: String, state: String) -> StepResult {
     judge(scene, Kept { repo: Some("demo".to_owned()), path: PathBuf::from(path), state: State::parse(&state)? })
