@@ -32,5 +32,6 @@ pub mod smoke;
 mod steps;
 pub mod summary;
 pub mod text;
+pub mod tree;
 pub mod verdict;
 pub mod yaml;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-use crate::driver::Manifest;
+use crate::driver::{Manifest, Templates};
 use crate::lab::{Lab, home};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
+use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding, Verdict};
 
 /// What all scenarios of a run share.
@@ -37,6 +38,23 @@ pub struct Kept {
     pub state: crate::place::State,
 }
 
+/// The host's tree at several moments.
+#[derive(Clone, Debug)]
+pub struct Looks {
+    /// Before the attempt.
+    pub before: Tree,
+    /// While its step ran.
+    pub during: Option<Tree>,
+    /// Its worktree at that moment.
+    pub inside: Option<Tree>,
+    /// After the attempt.
+    pub after: Tree,
+    /// What was not looked at: the attempt's own.
+    pub skip: Vec<std::path::PathBuf>,
+    /// Its worktree.
+    pub worktree: std::path::PathBuf,
+}
+
 /// One scenario.
 #[derive(Debug, cucumber::World)]
 #[world(init = Self::new)]
@@ -59,6 +77,8 @@ pub struct Scene {
     pub check: Option<LogCheck>,
     /// The last judgement of a place.
     pub kept: Option<Kept>,
+    /// What was seen of the host's tree.
+    pub looks: Option<Looks>,
     /// A file of the user that the step must not change.
     pub victim: Option<std::path::PathBuf>,
     /// A name that was searched for on the host.
@@ -86,6 +106,7 @@ impl Scene {
             course: Course::Complete,
             check: None,
             kept: None,
+            looks: None,
             victim: None,
             searched: None,
             words: String::new(),
@@ -133,7 +154,7 @@ impl Scene {
         }
         if text.contains('{') {
             let observe = &Self::context()?.manifest.observe;
-            let templates = Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)?;
+            let templates = self.templates()?;
             for (name, template, repo) in [
                 ("{factory}", "{{factory}}", "demo"),
                 ("{artifacts}", observe.artifacts.as_str(), "demo"),
@@ -145,6 +166,19 @@ impl Scene {
             }
         }
         Ok(text)
+    }
+
+    /// The id of the next attempt.
+    pub fn next_attempt(&self) -> String {
+        crate::launch::attempt_id(&self.nonce, self.attempts + 1)
+    }
+
+    /// The manifest's templates in the context of the next attempt.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn templates(&self) -> Result<Templates, String> {
+        Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)
     }
 
     /// The argv of a probe from its words.

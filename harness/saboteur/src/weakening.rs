@@ -68,7 +68,8 @@ fn changed(changed: bool, guard: OsString) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    const BOX: &str = "--unshare-pid --ro-bind /usr /usr --bind /t/home /home/dev --remount-ro /dev --remount-ro / -- sh";
+    const BOX: &str =
+        "--unshare-pid --ro-bind /usr /usr --bind /t/home /home/dev --remount-ro /dev --remount-ro / -- sh";
 
     fn weakened(how: &str, what: &str) -> Result<String, String> {
         let words = BOX.split_whitespace().map(OsString::from).collect();

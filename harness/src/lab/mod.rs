@@ -24,16 +24,8 @@ pub const USER: &str = "dev";
 /// The user's home.
 pub const HOME: &str = "/home/dev";
 /// The user's folders: the home, and one in each place where people keep things.
-pub const OWN_FOLDERS: &[&str] = &[
-    HOME,
-    "/run/user/42042",
-    "/srv/data",
-    "/mnt/data",
-    "/media/data",
-    "/opt/data",
-    "/var/data",
-    "/var/lib/data",
-];
+pub const OWN_FOLDERS: &[&str] =
+    &[HOME, "/run/user/42042", "/srv/data", "/mnt/data", "/media/data", "/opt/data", "/var/data", "/var/lib/data"];
 /// Folders of the system in which the user may write: without them, "cannot write below /usr" would have no control.
 /// Readable in many a sandbox, so they hold no secret.
 pub const SYSTEM_FOLDERS: &[&str] = &["/etc/data", "/usr/local/games"];

@@ -9,6 +9,7 @@ mod launching;
 mod marks;
 mod secrets;
 mod settings;
+mod tree;
 mod weakened;
 mod writes;
 
