@@ -34,4 +34,5 @@ pub mod summary;
 pub mod text;
 pub mod tree;
 pub mod verdict;
+pub mod waiting;
 pub mod yaml;

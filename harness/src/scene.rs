@@ -1,17 +1,19 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
 use crate::driver::{Manifest, Templates};
-use crate::lab::{Lab, home};
+use crate::lab::{HOME, Lab, home};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
 use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding, Verdict};
+use crate::waiting;
 
 /// What all scenarios of a run share.
 #[derive(Debug)]
@@ -33,7 +35,7 @@ pub struct Kept {
     /// The repo whose worktree it is; none = the artifacts.
     pub repo: Option<String>,
     /// The path in it.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// What it must be.
     pub state: crate::place::State,
 }
@@ -50,9 +52,9 @@ pub struct Looks {
     /// After the attempt.
     pub after: Tree,
     /// What was not looked at: the attempt's own.
-    pub skip: Vec<std::path::PathBuf>,
+    pub skip: Vec<PathBuf>,
     /// Its worktree.
-    pub worktree: std::path::PathBuf,
+    pub worktree: PathBuf,
 }
 
 /// One scenario.
@@ -80,7 +82,7 @@ pub struct Scene {
     /// What was seen of the host's tree.
     pub looks: Option<Looks>,
     /// A file of the user that the step must not change.
-    pub victim: Option<std::path::PathBuf>,
+    pub victim: Option<PathBuf>,
     /// A name that was searched for on the host.
     pub searched: Option<String>,
     /// The last shell command, as the feature writes it.
@@ -173,6 +175,23 @@ impl Scene {
         crate::launch::attempt_id(&self.nonce, self.attempts + 1)
     }
 
+    /// The factory's folder.
+    pub fn factory(&self) -> PathBuf {
+        Path::new(HOME).join("factories").join(&self.nonce)
+    }
+
+    /// Where the next attempt's worktree of the first repo will be.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn next_worktree(&self) -> Result<PathBuf, String> {
+        let observe = &Self::context()?.manifest.observe;
+        if observe.worktree.is_empty() {
+            return Ok(self.factory().join(self.next_attempt()));
+        }
+        self.templates()?.with("repo", "demo").render(&observe.worktree).map(PathBuf::from)
+    }
+
     /// The manifest's templates in the context of the next attempt.
     ///
     /// # Errors
@@ -229,11 +248,7 @@ impl Scene {
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run_beside(&mut self, one: Vec<String>, other: Vec<String>) -> Result<(), String> {
-        const OTHER: &str = "other";
-        self.plan.action = Action::Run(one);
-        let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
-        self.plan.others.insert(OTHER.to_owned(), serde_json::json!({"repos": repos, "run": other}));
-        let beside = Plan { asked: OTHER.to_owned(), ..self.plan.clone() };
+        let beside = self.beside(one, other);
         let (launcher, first) = (Self::launcher()?, self.attempts + 1);
         self.attempts += 2;
         let launches = futures::future::join(
@@ -245,6 +260,38 @@ impl Scene {
             self.keep(launch);
         }
         Ok(())
+    }
+
+    /// Runs a command that waits in its worktree ([`crate::waiting`]), and while it does, another one, as two steps of one
+    /// factory; keeps what came of them.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare a launch, or the first gives no sign.
+    pub async fn run_while(&mut self, waits: Vec<String>, other: Vec<String>) -> Result<(), String> {
+        let worktree = self.next_worktree()?;
+        let beside = self.beside(waits, other);
+        let (launcher, first) = (Self::launcher()?, self.attempts + 1);
+        self.attempts += 2;
+        let then = async {
+            let sign = waiting::first_sign(&worktree).await;
+            let launched = launcher.launch(&beside, &self.nonce, first + 1).await;
+            sign.and_then(|()| waiting::go(&worktree))?;
+            launched
+        };
+        let (one, other) = futures::future::join(launcher.launch(&self.plan, &self.nonce, first), then).await;
+        for launch in [one?, other?] {
+            self.keep(launch);
+        }
+        Ok(())
+    }
+
+    /// Makes the plan one of two steps; the plan of the other.
+    fn beside(&mut self, one: Vec<String>, other: Vec<String>) -> Plan {
+        const OTHER: &str = "other";
+        self.plan.action = Action::Run(one);
+        let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
+        self.plan.others.insert(OTHER.to_owned(), serde_json::json!({"repos": repos, "run": other}));
+        Plan { asked: OTHER.to_owned(), ..self.plan.clone() }
     }
 
     fn keep(&mut self, launch: Launch) {

@@ -31,6 +31,8 @@ pub const OWN_FOLDERS: &[&str] =
 pub const SYSTEM_FOLDERS: &[&str] = &["/etc/data", "/usr/local/games"];
 /// Where the programs of the driver under test lie.
 pub const DRIVER_BIN: &str = "/opt/driver/bin";
+/// Where another bubblewrap than the system's lies.
+pub const OTHER_BUBBLEWRAP: &str = "/opt/bubblewrap";
 /// Where the suite's own files lie: the probe, a copy of the real backend, fault scripts.
 pub const SUITE: &str = "/opt/suite";
 /// The probe, for runs without any sandbox.

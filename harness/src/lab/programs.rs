@@ -70,6 +70,29 @@ impl Source {
     }
 }
 
+/// Another bubblewrap than the system's: a program, or a folder with one, its loader and its libraries.
+///
+/// # Errors
+/// When there is none.
+pub fn bubblewrap(path: &Path) -> Result<Vec<Program>, String> {
+    let told = |e: std::io::Error| format!("--bwrap {}: {e}", path.display());
+    if path.is_file() {
+        return Ok(vec![Program::open(BUBBLEWRAP, path)?]);
+    }
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(told)? {
+        let entry = entry.map_err(told)?;
+        programs.push(Program::open(&entry.file_name().to_string_lossy(), &entry.path())?);
+    }
+    if programs.iter().any(|program| program.name == BUBBLEWRAP) {
+        return Ok(programs);
+    }
+    Err(format!("--bwrap {}: no {BUBBLEWRAP} is in it; `ci/bubblewrap RELEASE` makes such a folder", path.display()))
+}
+
+/// The name of the sandbox program that `--bwrap` replaces.
+pub const BUBBLEWRAP: &str = "bwrap";
+
 fn build(root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
     let mut cargo = escargot::CargoBuild::new().manifest_path(root.join("Cargo.toml")).package(name).bin(name);
     if is_static {

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
-use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program};
+use super::programs::{BUBBLEWRAP, Program};
+use super::{DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Supplies {
     pub suite: Vec<Program>,
     /// Name of the driver's sandbox program, if it has one.
     pub backend: Option<String>,
+    /// Another bubblewrap, to lie where the system's is: the program, its loader, its libraries. Empty = the system's.
+    pub bubblewrap: Vec<Program>,
 }
 
 /// Files of /etc above this size are left out: none that a program needs to run is so large.
@@ -181,7 +184,30 @@ fn install(supplies: &Supplies, new: &Path) -> io::Result<()> {
     }
     give(&below(new, SUITE))?;
     supplies.suite.iter().try_for_each(|program| place(program, &below(new, SUITE)))?;
-    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
+    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))?;
+    if supplies.bubblewrap.is_empty() { Ok(()) } else { other_bubblewrap(&supplies.bubblewrap, new) }
+}
+
+/// Lays another bubblewrap over the system's file, whatever path leads there. With a loader of its own it starts through
+/// that: the system's C library may be older than the one it was built for.
+fn other_bubblewrap(programs: &[Program], new: &Path) -> io::Result<()> {
+    let here = below(new, OTHER_BUBBLEWRAP);
+    folder(&here, 0o755)?;
+    programs.iter().try_for_each(|program| place(program, &here))?;
+    let mut over = here.join(BUBBLEWRAP);
+    if let Some(loader) = programs.iter().find(|program| program.name.starts_with("ld-linux")) {
+        let text = format!(
+            "#!/bin/sh\nexec {OTHER_BUBBLEWRAP}/{} --library-path {OTHER_BUBBLEWRAP} {OTHER_BUBBLEWRAP}/{BUBBLEWRAP} \"$@\"\n",
+            loader.name
+        );
+        over = here.join("start");
+        fs::write(&over, text)?;
+        fs::set_permissions(&over, Permissions::from_mode(0o755))?;
+    }
+    let places = Lab::search_path();
+    let own = places.split(':').map(|folder| below(new, folder).join(BUBBLEWRAP)).find(|path| path.is_file());
+    let own = own.ok_or_else(|| io::Error::other("--bwrap: the system has no bwrap to lay it over; `make setup`"))?;
+    bind(&over, &own)
 }
 
 /// Copies a program, so that the checkout may lie where the lab's user cannot go.

@@ -1,7 +1,7 @@
 //! When and Then: what a launch does to the host's tree before, while and after a step runs.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use cucumber::{then, when};
 use nix::sys::signal::{Signal, kill};
@@ -15,15 +15,7 @@ use crate::plan::Action;
 use crate::scene::{Looks, Scene};
 use crate::tree::Tree;
 use crate::verdict::ControlKind;
-
-/// Runs until somebody puts `go` beside it, and shows until then that it lives.
-const WAITS: &str = "until [ -e go ]; do touch started; sleep 0.02; done";
-
-/// From the start of a launch to the step's first sign; a launch that takes longer is at fault.
-const START: Duration = Duration::from_secs(15);
-
-/// A step that shows no life for so long is dead: 25 of its turns.
-const SILENT: Duration = Duration::from_millis(500);
+use crate::waiting::{self, MARKS, WAITS};
 
 /// A step whose launcher was killed is dead after this time (NS-05).
 const DYING: Duration = Duration::from_secs(5);
@@ -33,9 +25,9 @@ async fn look(scene: &mut Scene) -> StepResult {
     let (worktree, skip) = prepare(scene).await?;
     let before = Tree::of_host(&skip);
     let watch = async {
-        first_sign(&worktree).await?;
+        waiting::first_sign(&worktree).await?;
         let (during, inside) = (Tree::of_host(&skip), Tree::below(&worktree, &[]));
-        std::fs::write(worktree.join("go"), "").map_err(|e| format!("{}: {e}", worktree.display()))?;
+        waiting::go(&worktree)?;
         Ok::<_, String>((during, inside))
     };
     let (ran, watched) = futures::future::join(scene.run(), watch).await;
@@ -50,14 +42,14 @@ async fn look(scene: &mut Scene) -> StepResult {
 async fn look_killed(scene: &mut Scene) -> StepResult {
     let (worktree, mut skip) = prepare(scene).await?;
     let before = Tree::of_host(&skip);
-    let (plan, factory) = (scene.plan.clone(), factory(scene));
+    let (plan, factory) = (scene.plan.clone(), scene.factory());
     let deed = async {
-        first_sign(&worktree).await?;
+        waiting::first_sign(&worktree).await?;
         let launcher = launcher_in(&factory).ok_or("the launcher is not among the processes")?;
         kill(Pid::from_raw(launcher), Signal::SIGKILL).map_err(|e| format!("kill: {e}"))?;
-        let dead = last_sign(&worktree).await;
+        let dead = waiting::last_sign(&worktree, DYING).await;
         if !dead {
-            std::fs::write(worktree.join("go"), "").map_err(|e| format!("{}: {e}", worktree.display()))?;
+            waiting::go(&worktree)?;
         }
         Ok::<_, String>(dead)
     };
@@ -89,43 +81,16 @@ async fn prepare(scene: &mut Scene) -> Result<(PathBuf, Vec<PathBuf>), String> {
 
 /// The worktree of the next attempt, and what is the attempt's own.
 fn places(scene: &Scene) -> Result<(PathBuf, Vec<PathBuf>), String> {
-    let (factory, attempt, templates) = (factory(scene), scene.next_attempt(), scene.templates()?);
+    let (factory, attempt, templates) = (scene.factory(), scene.next_attempt(), scene.templates()?);
     let Manifest { files, observe, .. } = &Scene::context()?.manifest;
     let mut own = vec![factory.join(&attempt), factory.join(format!("state-{attempt}"))];
     for path in files.keys() {
         own.push(PathBuf::from(templates.render(path)?)); // written by the harness before each launch
     }
-    if observe.worktree.is_empty() {
-        return Ok((factory.join(&attempt), own));
+    if !observe.attempt_dir.is_empty() {
+        own.push(PathBuf::from(templates.render("{{attempt_dir}}")?));
     }
-    own.push(PathBuf::from(templates.render("{{attempt_dir}}")?));
-    Ok((PathBuf::from(templates.with("repo", "demo").render(&observe.worktree)?), own))
-}
-
-fn factory(scene: &Scene) -> PathBuf {
-    Path::new(HOME).join("factories").join(&scene.nonce)
-}
-
-async fn first_sign(worktree: &Path) -> StepResult {
-    let began = Instant::now();
-    while std::fs::metadata(worktree.join("started")).is_err() {
-        if began.elapsed() > START {
-            return Err(format!("the step gave no sign in {START:?}"));
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    Ok(())
-}
-
-/// Waits until the step shows no more life; whether that came to pass.
-async fn last_sign(worktree: &Path) -> bool {
-    let (began, sign) = (Instant::now(), worktree.join("started"));
-    let silent = |at: SystemTime| at.elapsed().is_ok_and(|age| age > SILENT);
-    let is_silent = || std::fs::metadata(&sign).and_then(|m| m.modified()).is_ok_and(silent);
-    while !is_silent() && began.elapsed() < DYING {
-        tokio::time::sleep(SILENT / 10).await;
-    }
-    is_silent()
+    Ok((scene.next_worktree()?, own))
 }
 
 /// The process that the engine itself started, in the factory's folder or a worktree there.
@@ -172,8 +137,8 @@ fn in_worktree(scene: &Scene, inside: &Tree) -> Result<Vec<PathBuf>, String> {
     let theirs = Tree::below(&repository, &[&repository.join(".git")]);
     let worktree = &looks(scene)?.worktree;
     let (here, there) = (inside.names(worktree), theirs.names(&repository));
-    let own = ["started", "go", ".git"].map(Path::new);
-    let more = here.iter().filter(|name| !there.contains(name) && !own.contains(name));
+    let own = |name: &&&Path| **name == Path::new(".git") || MARKS.iter().any(|mark| **name == Path::new(mark));
+    let more = here.iter().filter(|name| !there.contains(name) && !own(name));
     let lacking = there.iter().filter(|name| !here.contains(name));
     Ok(more.chain(lacking).map(|name| name.to_path_buf()).collect())
 }

@@ -143,8 +143,8 @@ async fn bare_prints(scene: &mut Scene, variable: String) -> StepResult {
     let first = in_the_home(scene, &variable, &scene.words.clone())?;
     let second = in_the_home(scene, &variable, &scene.other_words.clone())?;
     let (one, two) = (format!("{}-bare", scene.nonce), format!("{}-bare2", scene.nonce));
-    let (_, other) = futures::future::join(launcher.bare(&first, &one), launcher.bare(&second, &two)).await;
-    let (printed, seen) = prints(&other?, &name);
+    launcher.bare(&first, &one).await?; // what it has done stays there
+    let (printed, seen) = prints(&launcher.bare(&second, &two).await?, &name);
     scene.control(ControlKind::Bare, printed, format!("bare: {seen}"));
     Ok(())
 }
@@ -157,7 +157,7 @@ fn prints(launch: &Launch, name: &str) -> (bool, String) {
 
 /// The shell command with a variable that names a folder of the home.
 fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>, String> {
-    let folder = format!("{}/factories/{}-temp", crate::lab::HOME, scene.nonce);
+    let folder = scene.factory().join("bare-temp").display().to_string();
     let words = scene.expand_text(words)?;
     Ok(shell(&format!("export {variable}={folder}\nmkdir -p {folder}\n{words}")))
 }
