@@ -146,7 +146,7 @@ impl Launcher<'_> {
         files::provide(self.manifest, plan, &settings, &templates)?;
         let command = plan.command();
         let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
-        let argv = templates.argv(offered, &command)?;
+        let argv = templates.argv(offered)?;
         let cwd = if worktree.is_empty() { factory.clone() } else { PathBuf::from(&worktree) };
         let mut environment = environment::of_user();
         for (name, template) in &self.manifest.env.set {
@@ -246,6 +246,7 @@ impl Launcher<'_> {
             "settings": settings,
             "factory": factory,
             "step": plan.asked,
+            "argv": plan.command(),
             "attempt": attempt,
             "home": HOME,
             "uid": UID,
