@@ -121,13 +121,14 @@ impl Scene {
         Ok(Lab::expand(&self.expand_text(word)?))
     }
 
-    /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
+    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), and the places
+    /// of the next attempt: `{artifacts}`, `{factory}`, `{second}` (the worktree of the second repo), `{repository}`,
+    /// `{other}` (a repo beside it).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
-        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
