@@ -133,12 +133,12 @@ impl Scene {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
         if text.contains('{') {
-            let observe = &Self::context()?.manifest.observe;
+            let manifest = &Self::context()?.manifest;
             let templates = Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)?;
             for (name, template, repo) in [
                 ("{factory}", "{{factory}}", "demo"),
-                ("{artifacts}", observe.artifacts.as_str(), "demo"),
-                ("{second}", observe.worktree.as_str(), "extra"),
+                ("{artifacts}", manifest.observe.artifacts.as_str(), "demo"),
+                ("{second}", manifest.worktree(), "extra"),
             ] {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);

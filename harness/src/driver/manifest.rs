@@ -107,7 +107,7 @@ pub struct Observation {
 pub struct Observe {
     /// The attempt's folder.
     pub attempt_dir: String,
-    /// The worktree of `{{repo}}`.
+    /// The worktree of `{{repo}}` (factories only: a sandbox is given its worktrees).
     pub worktree: String,
     /// The artifacts folder.
     pub artifacts: String,
@@ -265,6 +265,14 @@ impl Manifest {
     /// Whether it claims a guarantee; `extra` = the scenario checks more than the row says.
     pub fn claims(&self, id: &str, extra: bool) -> bool {
         self.claims.iter().any(|c| c == id) && (self.extras || !extra)
+    }
+
+    /// Where the worktree of `{{repo}}` lies (template): a factory says it, to a sandbox it is given.
+    pub fn worktree(&self) -> &str {
+        match self.kind {
+            Kind::Factory => &self.observe.worktree,
+            Kind::Sandbox => "{{factory}}/{{attempt}}/{{repo}}",
+        }
     }
 
     /// The declared deviation that covers a case on this platform; one for the case outranks one for the guarantee.
