@@ -10,12 +10,13 @@ CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
 
-test: setup ## everything: format, lints, unit, command line, features' lint, conformance on kusaw, letter and none
+test: setup ## everything: format, lints, unit, command line, features' lint, conformance on kusaw, letter, none and naive-bwrap
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
 	$(CONFORMANCE) run --driver letter
 	$(CONFORMANCE) run --driver none
+	$(CONFORMANCE) run --driver naive-bwrap
 	@if [ "$$(id -u)" = 0 ]; then set -e; \
 	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter; fi
 
