@@ -14,7 +14,7 @@ use crate::driver::Manifest;
 use crate::engine::{self, Progress};
 use crate::features::{self, Case, Selection};
 use crate::lab::namespaces::run_inside;
-use crate::lab::programs::Source;
+use crate::lab::programs::{Source, folders};
 use crate::lab::{Lab, root::Supplies};
 use crate::record::{RECORD, Recorder, Run};
 use crate::scene::{CONTEXT, Context};
@@ -138,6 +138,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
     let supplies = Supplies {
         probe: source.probe(&root)?,
         programs: source.provide(&root, &manifest)?,
+        folders: folders(&root, &manifest),
         backend: manifest.backend.clone(),
     };
     Ok(Prepared { commit: host::commit(&root), facts: host::facts(), root, catalogue, manifest, supplies })

@@ -26,7 +26,9 @@ pub const HOME: &str = "/home/dev";
 /// The user's folders: the home, and one in each place where people keep things.
 pub const OWN_FOLDERS: &[&str] =
     &[HOME, "/run/user/42042", "/srv/data", "/mnt/data", "/media/data", "/opt/data", "/var/data", "/var/lib/data"];
-/// Where the programs of the driver under test lie.
+/// Where the driver under test lies: its folders, each by its name.
+pub const DRIVER: &str = "/opt/driver";
+/// Where its programs lie.
 pub const DRIVER_BIN: &str = "/opt/driver/bin";
 /// Where the suite's own files lie: the probe, a copy of the real backend, fault scripts.
 pub const SUITE: &str = "/opt/suite";
