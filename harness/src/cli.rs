@@ -14,8 +14,8 @@ use crate::driver::Manifest;
 use crate::engine::{self, Progress};
 use crate::features::{self, Case, Selection};
 use crate::lab::namespaces::run_inside;
-use crate::lab::programs::{Source, folders};
-use crate::lab::{Lab, root::Supplies};
+use crate::lab::programs::{Folder, Source, folders};
+use crate::lab::{DRIVER, Lab, root::Supplies};
 use crate::record::{RECORD, Recorder, Run};
 use crate::scene::{CONTEXT, Context};
 use crate::text::print;
@@ -280,7 +280,13 @@ fn digests(supplies: &Supplies, lab: &Lab) -> std::collections::BTreeMap<String,
     let own = supplies.programs.iter().map(|p| (p.name.clone(), PathBuf::from(crate::lab::DRIVER_BIN).join(&p.name)));
     let rest = [("probe".to_owned(), PathBuf::from(crate::lab::PROBE))];
     let backend = lab.backend.iter().map(|path| ("backend".to_owned(), path.clone()));
-    own.chain(rest).chain(backend).filter_map(|(name, path)| Some((name, host::digest(&path)?))).collect()
+    let folder = |f: &Folder| Some((f.name.clone(), host::digest_of_folder(&Path::new(DRIVER).join(&f.name))?));
+    let folders = supplies.folders.iter().filter_map(folder);
+    own.chain(rest)
+        .chain(backend)
+        .filter_map(|(name, path)| Some((name, host::digest(&path)?)))
+        .chain(folders)
+        .collect()
 }
 
 fn list(args: &RunArgs, markdown: bool) -> Result<(), String> {
