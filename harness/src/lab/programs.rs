@@ -43,12 +43,13 @@ pub enum Source {
 }
 
 impl Source {
-    /// The probe: it runs inside the sandbox, so it is static.
+    /// What the suite itself brings: the probe, which runs inside sandboxes and so is static, and the saboteur.
     ///
     /// # Errors
-    /// When it cannot be built or found.
-    pub fn probe(&self, root: &Path) -> Result<Program, String> {
-        Program::open("kusaw-probe", &self.binary(root, "kusaw-probe", true)?)
+    /// When one cannot be built or found.
+    pub fn suite(&self, root: &Path) -> Result<Vec<Program>, String> {
+        let programs = [("kusaw-probe", true), ("kusaw-saboteur", false)];
+        programs.iter().map(|(name, is_static)| Program::open(name, &self.binary(root, name, *is_static)?)).collect()
     }
 
     /// What the manifest asks the harness to provide.
@@ -83,6 +84,29 @@ pub fn folders(root: &Path, manifest: &Manifest) -> Vec<Folder> {
     let named = |part: &Part| part.folder.as_ref().map(|path| Folder { name: part.name(), path: root.join(path) });
     manifest.provide.iter().filter_map(named).filter(|folder| folder.path.is_dir()).collect()
 }
+
+/// Another bubblewrap than the system's: a program, or a folder with one, its loader and its libraries.
+///
+/// # Errors
+/// When there is none.
+pub fn bubblewrap(path: &Path) -> Result<Vec<Program>, String> {
+    let told = |e: std::io::Error| format!("--bwrap {}: {e}", path.display());
+    if path.is_file() {
+        return Ok(vec![Program::open(BUBBLEWRAP, path)?]);
+    }
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(told)? {
+        let entry = entry.map_err(told)?;
+        programs.push(Program::open(&entry.file_name().to_string_lossy(), &entry.path())?);
+    }
+    if programs.iter().any(|program| program.name == BUBBLEWRAP) {
+        return Ok(programs);
+    }
+    Err(format!("--bwrap {}: no {BUBBLEWRAP} is in it; `ci/bubblewrap RELEASE` makes such a folder", path.display()))
+}
+
+/// The name of the sandbox program that `--bwrap` replaces.
+pub const BUBBLEWRAP: &str = "bwrap";
 
 fn build(root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
     let mut cargo = escargot::CargoBuild::new().manifest_path(root.join("Cargo.toml")).package(name).bin(name);

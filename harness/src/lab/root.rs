@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
-use super::programs::{Folder, Program};
-use super::{DRIVER, DRIVER_BIN, HOME, SUITE, UID, USER, network};
+use super::programs::{BUBBLEWRAP, Folder, Program};
+use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
@@ -22,10 +22,12 @@ pub struct Supplies {
     pub programs: Vec<Program>,
     /// Folders of the driver.
     pub folders: Vec<Folder>,
-    /// The probe.
-    pub probe: Program,
+    /// What the suite itself runs: the probe, the saboteur.
+    pub suite: Vec<Program>,
     /// Name of the driver's sandbox program, if it has one.
     pub backend: Option<String>,
+    /// Another bubblewrap, to lie where the system's is: the program, its loader, its libraries. Empty = the system's.
+    pub bubblewrap: Vec<Program>,
 }
 
 /// Files of /etc above this size are left out: none that a program needs to run is so large.
@@ -170,6 +172,14 @@ fn places(new: &Path) -> io::Result<()> {
         folder(&path, 0o700)?;
         give(&path)?;
     }
+    for system in super::SYSTEM_FOLDERS {
+        let path = below(new, system);
+        // /usr is the host's and read-only: there a folder must be there already, as it is in any distribution.
+        if path.is_dir() || fs::create_dir(&path).is_ok() {
+            tmpfs(&path, "mode=0755")?;
+            give(&path)?;
+        }
+    }
     Ok(())
 }
 
@@ -178,8 +188,31 @@ fn install(supplies: &Supplies, new: &Path) -> io::Result<()> {
         folder(&below(new, path), 0o755)?;
     }
     give(&below(new, SUITE))?;
-    place(&supplies.probe, &below(new, SUITE))?;
-    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
+    supplies.suite.iter().try_for_each(|program| place(program, &below(new, SUITE)))?;
+    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))?;
+    if supplies.bubblewrap.is_empty() { Ok(()) } else { other_bubblewrap(&supplies.bubblewrap, new) }
+}
+
+/// Lays another bubblewrap over the system's file, whatever path leads there. With a loader of its own it starts through
+/// that: the system's C library may be older than the one it was built for.
+fn other_bubblewrap(programs: &[Program], new: &Path) -> io::Result<()> {
+    let here = below(new, OTHER_BUBBLEWRAP);
+    folder(&here, 0o755)?;
+    programs.iter().try_for_each(|program| place(program, &here))?;
+    let mut over = here.join(BUBBLEWRAP);
+    if let Some(loader) = programs.iter().find(|program| program.name.starts_with("ld-linux")) {
+        let text = format!(
+            "#!/bin/sh\nexec {OTHER_BUBBLEWRAP}/{} --library-path {OTHER_BUBBLEWRAP} {OTHER_BUBBLEWRAP}/{BUBBLEWRAP} \"$@\"\n",
+            loader.name
+        );
+        over = here.join("start");
+        fs::write(&over, text)?;
+        fs::set_permissions(&over, Permissions::from_mode(0o755))?;
+    }
+    let places = Lab::search_path();
+    let own = places.split(':').map(|folder| below(new, folder).join(BUBBLEWRAP)).find(|path| path.is_file());
+    let own = own.ok_or_else(|| io::Error::other("--bwrap: the system has no bwrap to lay it over; `make setup`"))?;
+    bind(&over, &own)
 }
 
 /// Opens the folders before the new root covers them: the checkout may lie below /tmp. In this mount namespace, because a

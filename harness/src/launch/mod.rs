@@ -86,6 +86,11 @@ pub fn shell(command: &str) -> Vec<String> {
     [SHELL, "-c", &text].map(str::to_owned).to_vec()
 }
 
+/// The id of an attempt: no other of the run has it.
+pub fn attempt_id(nonce: &str, attempt: u32) -> String {
+    format!("{nonce}-a{attempt}")
+}
+
 /// What is launched, and where its files go.
 #[derive(Clone, Copy, Debug)]
 pub struct Launcher<'a> {
@@ -123,7 +128,7 @@ impl Launcher<'_> {
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
         let factory = PathBuf::from(HOME).join("factories").join(nonce);
-        let context = self.context(plan, &Value::Null, &factory, &format!("{nonce}-a{attempt}"))?;
+        let context = self.context(plan, &Value::Null, &factory, &attempt_id(nonce, attempt))?;
         Ok(Templates::new(context))
     }
 
@@ -132,7 +137,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When the harness cannot prepare the launch: a template, a file, a fault.
     pub async fn launch(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
-        let attempt = format!("{nonce}-a{attempt}");
+        let attempt = attempt_id(nonce, attempt);
         let factory = PathBuf::from(HOME).join("factories").join(nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;

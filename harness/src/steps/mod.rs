@@ -9,6 +9,8 @@ mod launching;
 mod marks;
 mod secrets;
 mod settings;
+mod tree;
+mod weakened;
 mod writes;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.
