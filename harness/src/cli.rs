@@ -14,8 +14,8 @@ use crate::driver::Manifest;
 use crate::engine::{self, Progress};
 use crate::features::{self, Case, Selection};
 use crate::lab::namespaces::run_inside;
-use crate::lab::programs::{self, Program, Source};
-use crate::lab::{Lab, root::Supplies};
+use crate::lab::programs::{self, Folder, Program, Source};
+use crate::lab::{DRIVER, Lab, root::Supplies};
 use crate::record::{RECORD, Recorder, Run};
 use crate::scene::{CONTEXT, Context};
 use crate::text::print;
@@ -141,6 +141,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
     let supplies = Supplies {
         suite: source.suite(&root)?,
         programs: source.provide(&root, &manifest)?,
+        folders: programs::folders(&root, &manifest),
         backend: manifest.backend.clone(),
         bubblewrap: args
             .bwrap
@@ -299,7 +300,14 @@ fn digests(supplies: &Supplies, lab: &Lab) -> std::collections::BTreeMap<String,
         .map(|p| (format!("bubblewrap/{}", p.name), Path::new(crate::lab::OTHER_BUBBLEWRAP).join(&p.name)));
     let rest = [("probe".to_owned(), PathBuf::from(crate::lab::PROBE))];
     let backend = lab.backend.iter().map(|path| ("backend".to_owned(), path.clone()));
-    own.chain(other).chain(rest).chain(backend).filter_map(|(name, path)| Some((name, host::digest(&path)?))).collect()
+    let folder = |f: &Folder| Some((f.name.clone(), host::digest_of_folder(&Path::new(DRIVER).join(&f.name))?));
+    let folders = supplies.folders.iter().filter_map(folder);
+    own.chain(other)
+        .chain(rest)
+        .chain(backend)
+        .filter_map(|(name, path)| Some((name, host::digest(&path)?)))
+        .chain(folders)
+        .collect()
 }
 
 fn list(args: &RunArgs, markdown: bool) -> Result<(), String> {

@@ -144,23 +144,24 @@ impl Scene {
         Ok(Lab::expand(&self.expand_text(word)?))
     }
 
-    /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
+    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), and the places
+    /// of the next attempt: `{artifacts}`, `{factory}`, `{second}` (the worktree of the second repo), `{repository}`,
+    /// `{other}` (a repo beside it).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
-        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
         if text.contains('{') {
-            let observe = &Self::context()?.manifest.observe;
+            let manifest = &Self::context()?.manifest;
             let templates = self.templates()?;
             for (name, template, repo) in [
                 ("{factory}", "{{factory}}", "demo"),
-                ("{artifacts}", observe.artifacts.as_str(), "demo"),
-                ("{second}", observe.worktree.as_str(), "extra"),
+                ("{artifacts}", manifest.observe.artifacts.as_str(), "demo"),
+                ("{second}", manifest.worktree(), "extra"),
             ] {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
@@ -185,11 +186,7 @@ impl Scene {
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn next_worktree(&self) -> Result<PathBuf, String> {
-        let observe = &Self::context()?.manifest.observe;
-        if observe.worktree.is_empty() {
-            return Ok(self.factory().join(self.next_attempt()));
-        }
-        self.templates()?.with("repo", "demo").render(&observe.worktree).map(PathBuf::from)
+        self.templates()?.with("repo", "demo").render(Self::context()?.manifest.worktree()).map(PathBuf::from)
     }
 
     /// The manifest's templates in the context of the next attempt.
@@ -222,9 +219,7 @@ impl Scene {
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run(&mut self) -> Result<(), String> {
-        if Self::launcher()?.offered(self.plan.network()).is_none() {
-            let why = format!("it does not offer the network {:?}", self.plan.network());
-            self.course = Course::NotAsked(Verdict::NotClaimed, why);
+        if !self.can_be_asked()? {
             return Ok(());
         }
         let modes = if self.modes.is_empty() { vec![None] } else { std::mem::take(&mut self.modes) };
@@ -243,11 +238,27 @@ impl Scene {
         Ok(())
     }
 
+    /// Whether the driver offers the network; if not, the scenario is not asked, which it keeps.
+    ///
+    /// # Errors
+    /// As [`Scene::context`].
+    pub fn can_be_asked(&mut self) -> Result<bool, String> {
+        let network = self.plan.network();
+        let offered = Self::launcher()?.offered(network).is_some();
+        if !offered {
+            self.course = Course::NotAsked(Verdict::NotClaimed, format!("it does not offer the network {network:?}"));
+        }
+        Ok(offered)
+    }
+
     /// Runs two commands at the same time, as two steps of one factory, and keeps what came of them.
     ///
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run_beside(&mut self, one: Vec<String>, other: Vec<String>) -> Result<(), String> {
+        if !self.can_be_asked()? {
+            return Ok(());
+        }
         let beside = self.beside(one, other);
         let (launcher, first) = (Self::launcher()?, self.attempts + 1);
         self.attempts += 2;

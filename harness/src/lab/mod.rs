@@ -29,7 +29,9 @@ pub const OWN_FOLDERS: &[&str] =
 /// Folders of the system in which the user may write: without them, "cannot write below /usr" would have no control.
 /// Readable in many a sandbox, so they hold no secret.
 pub const SYSTEM_FOLDERS: &[&str] = &["/etc/data", "/usr/local/games"];
-/// Where the programs of the driver under test lie.
+/// Where the driver under test lies: its folders, each by its name.
+pub const DRIVER: &str = "/opt/driver";
+/// Where its programs lie.
 pub const DRIVER_BIN: &str = "/opt/driver/bin";
 /// Where another bubblewrap than the system's lies.
 pub const OTHER_BUBBLEWRAP: &str = "/opt/bubblewrap";

@@ -17,6 +17,15 @@ pub struct Program {
     pub file: Arc<File>,
 }
 
+/// A folder for the lab's `/opt/driver`.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Its name there.
+    pub name: String,
+    /// Where it lies on the real host.
+    pub path: PathBuf,
+}
+
 impl Program {
     fn open(name: &str, path: &Path) -> Result<Self, String> {
         let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -48,15 +57,15 @@ impl Source {
     /// # Errors
     /// When something cannot be built or found.
     pub fn provide(&self, root: &Path, manifest: &Manifest) -> Result<Vec<Program>, String> {
-        manifest.provide.iter().map(|part| self.part(root, part)).collect()
+        manifest.provide.iter().filter_map(|part| self.part(root, part).transpose()).collect()
     }
 
-    fn part(&self, root: &Path, part: &Part) -> Result<Program, String> {
-        match (&part.cargo, &part.file) {
-            (Some(name), _) => Program::open(name, &self.binary(root, name, part.is_static)?),
-            (None, Some(file)) => Program::open(&part.name(), &root.join(file)),
-            (None, None) => Err("provide: an entry needs cargo: or file:".to_owned()),
-        }
+    fn part(&self, root: &Path, part: &Part) -> Result<Option<Program>, String> {
+        Ok(match (&part.cargo, &part.file) {
+            (Some(name), _) => Some(Program::open(name, &self.binary(root, name, part.is_static)?)?),
+            (None, Some(file)) => Some(Program::open(&part.name(), &root.join(file))?),
+            (None, None) => None, // a folder
+        })
     }
 
     fn binary(&self, root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
@@ -68,6 +77,12 @@ impl Source {
             Self::Cargo => build(root, name, is_static),
         }
     }
+}
+
+/// The folders of the manifest that are there. One that is not blocks the driver, which is seen in the lab.
+pub fn folders(root: &Path, manifest: &Manifest) -> Vec<Folder> {
+    let named = |part: &Part| part.folder.as_ref().map(|path| Folder { name: part.name(), path: root.join(path) });
+    manifest.provide.iter().filter_map(named).filter(|folder| folder.path.is_dir()).collect()
 }
 
 /// Another bubblewrap than the system's: a program, or a folder with one, its loader and its libraries.

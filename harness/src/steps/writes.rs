@@ -177,11 +177,10 @@ fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
 
 /// The worktree of a repo, or the artifacts, of a launch.
 fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
-    let observe = &Scene::context()?.manifest.observe;
+    let manifest = &Scene::context()?.manifest;
     match repo {
-        Some(repo) if !observe.worktree.is_empty() => launch.templates.with("repo", repo).render(&observe.worktree),
-        Some(_) => launch.templates.render("{{worktree}}"),
-        None => launch.templates.render(&observe.artifacts),
+        Some(repo) => launch.templates.with("repo", repo).render(manifest.worktree()),
+        None => launch.templates.render(&manifest.observe.artifacts),
     }
     .map(PathBuf::from)
 }
