@@ -152,6 +152,8 @@ fn a_link_that_a_step_left_is_not_followed_by_the_next_run() {
             );
         }
     }
+    let left: Vec<_> = fs::read_dir(factory.home().join("secret")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["file"], "no mount point came where the link leads");
 }
 
 #[test]

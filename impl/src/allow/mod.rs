@@ -13,6 +13,7 @@ mod walk;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+use crate::attempt;
 use crate::outcome::Refusal;
 use crate::settings::{Mode, Settings, Step, effective};
 
@@ -48,6 +49,15 @@ pub fn of_attempt(
     let warned = asked.iter().filter(is_mounted);
     let warnings = warned.filter_map(|one| danger::warning(one, &dangers, &mut names)).collect();
     Ok((allowed, warnings))
+}
+
+/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow, as far as they can be read.
+pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
+    let of_settings = || {
+        let (factory, settings) = attempt::load(factory).ok()?;
+        Some(host::facts(&factory, &settings).writable.iter().any(|place| folder.starts_with(place)))
+    };
+    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
 }
 
 /// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
