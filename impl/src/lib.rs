@@ -8,6 +8,7 @@ pub mod backend;
 pub mod cli;
 pub mod egress;
 pub mod outcome;
+pub mod private;
 pub mod process;
 pub mod provider;
 pub mod reach;

@@ -106,6 +106,21 @@ fn the_store_stays_hidden_below_an_open_home_and_no_mount_point_is_left() {
 }
 
 #[test]
+fn an_entry_in_a_hidden_place_is_shown_alone() {
+    let factory = factory(
+        "allow_read: [.., ../tmp/keep]",
+        "ls -A ../../../../../tmp; cat ../../../../../tmp/keep/file; touch ../../../../../tmp/x",
+    );
+    for folder in ["keep", "other"] {
+        fs::create_dir(factory.tmp().join(folder)).unwrap();
+        fs::write(factory.tmp().join(folder).join("file"), "kept\n").unwrap();
+    }
+    let before = tree(&factory);
+    factory.run("s").code(1).stdout("keep\nkept\n");
+    assert_eq!(tree(&factory), before);
+}
+
+#[test]
 fn what_an_entry_leads_to_works_by_both_names() {
     let factory = factory("allow_read: [~/link/in]", "cat ~/link/in/file; cat ~/data/in/file; ls ~/data");
     symlink("data", factory.home().join("link")).unwrap();

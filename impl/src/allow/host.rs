@@ -12,17 +12,8 @@ use crate::attempt::worktree;
 use crate::backend::bubblewrap;
 use crate::process::path;
 use crate::settings::{self, Settings};
-use crate::{provider, reach};
+use crate::{private, provider, reach};
 use nix::errno::Errno;
-
-/// The folders in kusaw's data folder that no step may see, and their names.
-pub const PRIVATE: [(&str, &str); 3] =
-    [("store", "the secret store"), ("keys", "the keys of the secret store"), ("signing", "the place for signing")];
-
-/// kusaw's data folder, `${XDG_DATA_HOME:-~/.local/share}/kusaw`.
-pub fn data() -> Option<PathBuf> {
-    Some(reach::base("XDG_DATA_HOME", ".local/share")?.join("kusaw"))
-}
 
 /// The user's home, if it is known.
 pub fn home() -> Option<PathBuf> {
@@ -56,7 +47,8 @@ pub fn facts(factory: &Path, settings: &Settings) -> Facts {
     let mut writes = ask(entry::all_writes(settings), factory);
     facts.guards.extend(writes.iter().flat_map(|one| other_factories(&one.walk, factory)));
     // Outer ones first: what lies in one that is writable does not count by where it leads.
-    writes.sort_by_key(|one| Path::new(&one.entry.written).components().count());
+    let home = home();
+    writes.sort_by_key(|one| one.entry.place(factory, home.as_deref()).map(|place| place.components().count()));
     for one in writes {
         let place = facts.place(&one);
         facts.writable.extend(place);
@@ -66,18 +58,17 @@ pub fn facts(factory: &Path, settings: &Settings) -> Facts {
 
 /// What must not be seen and is there: each by itself, or, as long as one is missing, the folder they are made in.
 fn private_places() -> Vec<PathBuf> {
-    let Some(data) = data().map(|data| as_far_as_real(&data)) else { return Vec::new() };
-    let places = PRIVATE.map(|(name, _)| as_far_as_real(&data.join(name)));
-    if places.iter().all(|place| place.is_dir()) {
-        return places.into();
+    let places = private::ALL.map(|(name, _)| private::place(name).map(|place| as_far_as_real(&place)));
+    if places.iter().flatten().filter(|place| place.is_dir()).count() == places.len() {
+        return places.into_iter().flatten().collect();
     }
-    Some(data).filter(|data| data.is_dir()).into_iter().collect()
+    private::data().map(|data| as_far_as_real(&data)).filter(|data| data.is_dir()).into_iter().collect()
 }
 
 fn guards(factory: &Path, settings: &Settings, temp: &Path) -> Vec<Guard> {
     let mut guards = Vec::new();
-    for (name, what) in PRIVATE {
-        guards.extend(data().map(|data| Guard::hidden(as_far_as_real(&data.join(name)), what)));
+    for (name, what) in private::ALL {
+        guards.extend(private::place(name).map(|place| Guard::hidden(as_far_as_real(&place), what)));
     }
     let itself = Extent::Itself;
     guards.push(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });

@@ -22,7 +22,6 @@ pub use decide::Allowed;
 use decide::Verdict;
 use entry::Entry;
 use facts::Asked;
-pub use host::{PRIVATE, data};
 
 /// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
 /// comes as warnings.
