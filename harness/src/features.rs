@@ -154,6 +154,7 @@ fn not_asked(
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
+            "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
             "backend" => manifest.backend.is_some(),
             _ => false,

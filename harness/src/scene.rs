@@ -122,7 +122,8 @@ impl Scene {
     }
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
+    /// `{factory}`, `{repository}`, `{other}` (a repo beside it), and those of the manifest
+    /// ([`crate::driver::manifest::Observe::places`]).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
@@ -134,11 +135,7 @@ impl Scene {
         if text.contains('{') {
             let observe = &Self::context()?.manifest.observe;
             let templates = Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)?;
-            for (name, template, repo) in [
-                ("{factory}", "{{factory}}", "demo"),
-                ("{artifacts}", observe.artifacts.as_str(), "demo"),
-                ("{second}", observe.worktree.as_str(), "extra"),
-            ] {
+            for (name, template, repo) in [("{factory}", "{{factory}}", "demo")].into_iter().chain(observe.places()) {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
                 }

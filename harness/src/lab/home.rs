@@ -78,7 +78,7 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
 }
 
 /// A file that nobody inside a sandbox may see.
-fn canary(path: &Path) -> io::Result<()> {
+pub fn canary(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -11,6 +11,7 @@ pub mod home;
 pub mod namespaces;
 pub mod network;
 pub mod programs;
+pub mod protected;
 pub mod root;
 pub mod services;
 pub mod world;

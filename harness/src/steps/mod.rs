@@ -7,6 +7,7 @@ mod egress;
 mod environment;
 mod launching;
 mod marks;
+mod protected;
 mod secrets;
 mod settings;
 mod writes;
