@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 
 use crate::driver::Manifest;
-use crate::lab::{Lab, home};
+use crate::lab::{Lab, home, keyring};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
@@ -122,13 +122,14 @@ impl Scene {
     }
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{repository}`, `{other}` (a repo beside it), and those of the manifest
+    /// `{session-key}`, `{user-key}`, `{factory}`, `{repository}`, `{other}` (a repo beside it), and those of the manifest
     /// ([`crate::driver::manifest::Observe::places`]).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
         let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }

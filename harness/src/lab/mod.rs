@@ -8,6 +8,7 @@
 
 pub mod fault;
 pub mod home;
+pub mod keyring;
 pub mod namespaces;
 pub mod network;
 pub mod programs;

@@ -5,6 +5,7 @@
 mod asking;
 mod egress;
 mod environment;
+mod keyrings;
 mod launching;
 mod marks;
 mod protected;
