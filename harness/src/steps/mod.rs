@@ -8,6 +8,7 @@ mod environment;
 mod keyrings;
 mod launching;
 mod marks;
+mod processes;
 mod protected;
 mod secrets;
 mod settings;
