@@ -3,6 +3,7 @@
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
 mod asking;
+mod descriptors;
 mod egress;
 mod environment;
 mod keyrings;
