@@ -162,6 +162,7 @@ fn not_asked(
             "yaml" => manifest.settings_file.is_some(),
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
+            "outcome" => manifest.observe.outcome.is_some(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,

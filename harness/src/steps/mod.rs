@@ -11,6 +11,7 @@ mod launching;
 mod marks;
 mod processes;
 mod protected;
+mod records;
 mod secrets;
 mod settings;
 mod writes;

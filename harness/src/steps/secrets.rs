@@ -113,7 +113,7 @@ pub fn secret(launch: &Launch) -> Option<String> {
 }
 
 /// A whole token; its beginning alone stands in the argv of a sweep, which messages may repeat.
-fn token(text: &str) -> Option<String> {
+pub fn token(text: &str) -> Option<String> {
     text.match_indices(TOKEN).find_map(|(at, _)| {
         let rest: String = text[at + TOKEN.len()..].chars().take_while(char::is_ascii_hexdigit).collect();
         (!rest.is_empty()).then(|| format!("{TOKEN}{rest}"))
