@@ -98,10 +98,15 @@ fn ran(scene: &mut Scene, how: String) -> StepResult {
     Ok(())
 }
 
-/// The first token of a canary in what a launch printed, or a file in which a sweep found one.
+/// The first token of a canary in what a launch printed, a listener that was reached, or a file in which a sweep found a
+/// token.
 pub fn secret(launch: &Launch) -> Option<String> {
     if let Some(token) = token(&launch.output()) {
         return Some(format!("the secret {token} arrived"));
+    }
+    // The listener may be slow to answer: that it could be connected to is what counts.
+    if let Some(line) = launch.report.lines.iter().find(|l| l.action == "socket" && l.ok) {
+        return Some(format!("the socket {} was reached", line.target));
     }
     let hits = launch.report.lines.iter().filter(|l| l.action == "sweep").filter_map(|l| l.detail.get("hits"));
     let own = launch.factory.display().to_string();
