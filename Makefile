@@ -5,19 +5,24 @@ ARGS ?=
 PREFIX ?= /usr/local
 CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
-.PHONY: conformance test e2e-egress bench setup build install pages
+.PHONY: conformance test peers e2e-egress bench setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
 
-test: setup ## everything: format, lints, unit, command line, features' lint, conformance on kusaw, letter and none
+test: setup ## everything: format, lints, unit, command line, features' lint, conformance on kusaw, letter, none and naive-bwrap
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
 	$(CONFORMANCE) run --driver letter
 	$(CONFORMANCE) run --driver none
+	$(CONFORMANCE) run --driver naive-bwrap
 	@if [ "$$(id -u)" = 0 ]; then set -e; \
 	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter; fi
+
+peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's registry
+	ci/peers
+	$(CONFORMANCE) run --driver srt $(ARGS)
 
 e2e-egress: setup ## the egress chapters alone
 	$(CONFORMANCE) run --id NET --id EGR --id INJ $(ARGS)

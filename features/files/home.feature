@@ -59,6 +59,18 @@ Feature: The user's home
         | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
         | climbing from /usr        | /usr/bin/../../home/dev/.netrc              |
 
+    @needs:backend
+    Scenario Outline: what keeps <what> is the sandbox around it
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And weakened, with "<path>" shown, the same probe gets the secret
+
+      Examples:
+        | what            | probe           | path       |
+        | the home        | list ~          | ~          |
+        | a file in it    | read ~/.netrc   | ~/.netrc   |
+        | a folder in it  | list ~/.aws     | ~/.aws     |
+
     @case:R01
     # Claude Code CVE-2026-25724: a link inside the worktree reads a denied file
     Scenario: cannot read the home through a link that the repository holds

@@ -56,6 +56,17 @@ Feature: Keys
         | climbing from the cwd | ../../../../../../../../../../../../../../../../../../../../home/dev/.ssh/id_ed25519 |
         | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.ssh/id_ed25519 |
 
+    @needs:backend
+    Scenario Outline: what keeps <path> is the sandbox around it
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And weakened, with "<path>" shown, the same probe gets the secret
+
+      Examples:
+        | path     | probe                                      |
+        | ~/.ssh   | list ~/.ssh + read ~/.ssh/id_ed25519       |
+        | ~/.gnupg | list ~/.gnupg + read ~/.gnupg/trustdb.gpg  |
+
     @case:R01
     Scenario Outline: cannot <what> through a link that the repository holds
       When the step runs the probe "<probe>"

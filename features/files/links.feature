@@ -26,6 +26,17 @@ Feature: Links
         | its working folder in /proc       | read /proc/self/cwd/../../../../../../../../../../../../../../home/dev/.netrc  |
         | a link of the repository          | read link-to-ssh/id_ed25519                                                    |
 
+    @needs:backend
+    Scenario Outline: what keeps <road> from the secret is the sandbox around it
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And weakened, with "~/.aws" shown, the same probe gets the secret
+
+      Examples:
+        | road        | probe                                                                |
+        | a link      | symlink ~/.aws d-{nonce} + read d-{nonce}/credentials                |
+        | /proc       | read /proc/self/root/home/dev/.aws/credentials                       |
+
     Scenario Outline: cannot change a file of the user through <road>
       Given the user has a file "~/victim-{nonce}"
       When the step runs the probe "<probe>"

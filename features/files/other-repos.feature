@@ -20,6 +20,17 @@ Feature: Other repositories
         | read a file of a repo in /srv            | read /srv/data/repo/customers.csv     |
         | read it climbing from its worktree       | read ../../../../../../../../../../../../srv/data/repo/customers.csv |
 
+    @needs:backend
+    Scenario Outline: what keeps a repo <where> is the sandbox around it
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And weakened, with "<path>" shown, the same probe gets the secret
+
+      Examples:
+        | where           | probe                             | path       |
+        | beside its own  | read {other}/customers.csv        | {other}    |
+        | in /srv         | read /srv/data/repo/customers.csv | /srv/data  |
+
     Scenario Outline: cannot see <what>
       When the step runs the probe "stat <path>"
       Then the probe finds nothing there

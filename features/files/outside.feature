@@ -31,6 +31,26 @@ Feature: Nothing is written elsewhere
         | the host's /var/tmp        | /var/tmp        |
         | the host's /dev/shm        | /dev/shm        |
         | the runtime folder         | /run/user/42042 |
+        | /etc                       | /etc/data       |
+        | /usr                       | /usr/local/games |
+        | /mnt                       | /mnt/data       |
+        | /media                     | /media/data     |
+
+    @needs:backend
+    Scenario Outline: what keeps <place> is the sandbox around it
+      When the step runs the probe "write <folder>/written-{nonce} x"
+      Then "<folder>/written-{nonce}" is not there afterwards
+      And weakened, with "<shown>" shown, the same probe writes "<folder>/written-{nonce}"
+
+      Examples:
+        | place                | folder           | shown     |
+        | the home             | ~                | ~         |
+        | another repository   | {other}          | {other}   |
+        | /srv                 | /srv/data        | /srv/data |
+        | /usr                 | /usr/local/games | /usr      |
+        | /etc                 | /etc/data        | /etc      |
+        | the host's /var/tmp  | /var/tmp         | /var/tmp  |
+        | the host's /dev/shm  | /dev/shm         | /dev/shm  |
 
     @needs:artifacts
     Scenario Outline: cannot write beside its artifacts, in <place>

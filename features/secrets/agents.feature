@@ -32,6 +32,18 @@ Feature: Agents that hold keys
         | the GPG agent | /run/user/42042/gnupg/S.gpg-agent |
         | ~/.gnupg      | ~/.gnupg/S.gpg-agent              |
 
+    # Another guard may keep it as well, such as a filter of socket(2): then this one is not what keeps it
+    @extra @needs:backend
+    Scenario Outline: what keeps <what> is the sandbox around it
+      When the step runs the probe "socket <path>"
+      Then no secret arrives
+      And weakened, with "<shown>" shown, the same probe gets the secret
+
+      Examples:
+        | what                | path                              | shown           |
+        | the SSH agent       | /run/user/42042/ssh-agent         | /run/user/42042 |
+        | the GPG agent       | ~/.gnupg/S.gpg-agent              | ~/.gnupg        |
+
     Scenario: cannot reach the SSH agent by another road
       When the step runs the probe "socket /proc/self/root/run/user/42042/ssh-agent + symlink /run/user/42042/ssh-agent agent + socket agent"
       Then no secret arrives

@@ -28,9 +28,11 @@ Feature: The environment a step inherits
 
       Examples:
         | what                                       | text       |
-        | a token in its environment or command line | {token}    |
-        | the folder of keys as the place it works   | /dev/.ssh  |
-        | a key that it has open                     | id_ed25519 |
+        | a variable of its environment              | LAB_TOKEN   |
+        | its command line                           | lab-service |
+        | a variable of the caller                   | CALLERS_OWN |
+        | the folder of keys as the place it works   | /dev/.ssh   |
+        | a key that it has open                     | id_ed25519  |
 
     @case:R12
     Scenario: nothing is read by way of where another process is
@@ -41,7 +43,7 @@ Feature: The environment a step inherits
     @case:R12
     Scenario: nor with network allowlist
       Given the network is allowlist
-      When the step runs the probe "processes --find {token} --find /dev/.ssh"
+      When the step runs the probe "processes --find LAB_TOKEN --find /dev/.ssh"
       Then no process shows it
       And bare, a process shows it
 

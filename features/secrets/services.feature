@@ -19,6 +19,13 @@ Feature: Services of the host
         | reach   | socket /run/user/42042/bus      |
         | reach, by another road, | socket /proc/self/root/run/user/42042/bus |
 
+    # Another guard may keep it as well, such as a filter of socket(2): then this one is not what keeps it
+    @extra @needs:backend
+    Scenario: what keeps the session bus is the sandbox around it
+      When the step runs the probe "socket /run/user/42042/bus"
+      Then no secret arrives
+      And weakened, with "/run/user/42042" shown, the same probe gets the secret
+
   @SEC-09
   Rule: Sockets of other host services are not reachable
 

@@ -14,8 +14,8 @@ use crate::driver::Manifest;
 use crate::engine::{self, Progress};
 use crate::features::{self, Case, Selection};
 use crate::lab::namespaces::run_inside;
-use crate::lab::programs::Source;
-use crate::lab::{Lab, root::Supplies};
+use crate::lab::programs::{self, Folder, Program, Source};
+use crate::lab::{DRIVER, Lab, root::Supplies};
 use crate::record::{RECORD, Recorder, Run};
 use crate::scene::{CONTEXT, Context};
 use crate::text::print;
@@ -91,6 +91,9 @@ struct RunArgs {
     /// Take the programs from this folder instead of building them.
     #[arg(long, value_name = "DIR")]
     programs: Option<PathBuf>,
+    /// Another bubblewrap than the system's: a program, or a folder that `ci/bubblewrap` made.
+    #[arg(long, value_name = "PATH")]
+    bwrap: Option<PathBuf>,
     /// Where the record and the report go.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -136,11 +139,25 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
     let manifest = Manifest::read(&root, &args.driver, &catalogue)?;
     let source = args.programs.clone().map_or(Source::Cargo, Source::Folder);
     let supplies = Supplies {
-        probe: source.probe(&root)?,
+        suite: source.suite(&root)?,
         programs: source.provide(&root, &manifest)?,
+        folders: programs::folders(&root, &manifest),
         backend: manifest.backend.clone(),
+        bubblewrap: args
+            .bwrap
+            .as_deref()
+            .map(|path| other_bubblewrap(path, &manifest))
+            .transpose()?
+            .unwrap_or_default(),
     };
     Ok(Prepared { commit: host::commit(&root), facts: host::facts(), root, catalogue, manifest, supplies })
+}
+
+fn other_bubblewrap(path: &Path, manifest: &Manifest) -> Result<Vec<Program>, String> {
+    match manifest.backend.as_deref() {
+        Some(programs::BUBBLEWRAP) => programs::bubblewrap(path),
+        _ => Err(format!("--bwrap: the driver {} does not start bubblewrap", manifest.name)),
+    }
 }
 
 fn run(args: &RunArgs) -> Result<ExitCode, String> {
@@ -277,9 +294,20 @@ fn selected(root: &Path, args: &RunArgs) -> Result<(Vec<gherkin::Feature>, usize
 
 fn digests(supplies: &Supplies, lab: &Lab) -> std::collections::BTreeMap<String, String> {
     let own = supplies.programs.iter().map(|p| (p.name.clone(), PathBuf::from(crate::lab::DRIVER_BIN).join(&p.name)));
+    let other = supplies
+        .bubblewrap
+        .iter()
+        .map(|p| (format!("bubblewrap/{}", p.name), Path::new(crate::lab::OTHER_BUBBLEWRAP).join(&p.name)));
     let rest = [("probe".to_owned(), PathBuf::from(crate::lab::PROBE))];
     let backend = lab.backend.iter().map(|path| ("backend".to_owned(), path.clone()));
-    own.chain(rest).chain(backend).filter_map(|(name, path)| Some((name, host::digest(&path)?))).collect()
+    let folder = |f: &Folder| Some((f.name.clone(), host::digest_of_folder(&Path::new(DRIVER).join(&f.name))?));
+    let folders = supplies.folders.iter().filter_map(folder);
+    own.chain(other)
+        .chain(rest)
+        .chain(backend)
+        .filter_map(|(name, path)| Some((name, host::digest(&path)?)))
+        .chain(folders)
+        .collect()
 }
 
 fn list(args: &RunArgs, markdown: bool) -> Result<(), String> {

@@ -57,6 +57,30 @@ pub fn digest(path: &Path) -> Option<String> {
     Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// SHA-256 over the names and contents of all regular files below a folder, that of
+/// `find . -type f -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum`.
+pub fn digest_of_folder(path: &Path) -> Option<String> {
+    let (mut folders, mut files) = (vec![path.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).ok()? {
+            let entry = entry.ok()?;
+            let kind = entry.file_type().ok()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    let mut whole = Sha256::new();
+    for file in files {
+        let name = file.strip_prefix(path).ok()?.display();
+        whole.update(format!("{}  {name}\n", digest(&file)?)); // as sha256sum(1) prints it
+    }
+    Some(whole.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// The commit of the checkout at `root`.
 pub fn commit(root: &Path) -> Option<String> {
     let root = root.display().to_string();

@@ -32,5 +32,7 @@ pub mod smoke;
 mod steps;
 pub mod summary;
 pub mod text;
+pub mod tree;
 pub mod verdict;
+pub mod waiting;
 pub mod yaml;

@@ -77,6 +77,7 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
     };
     let counting: BTreeSet<&String> =
         features.iter().flat_map(|f| &f.rules).flat_map(ids).filter(here).map(|(id, _)| id).collect();
+    wrong.extend(manifests.iter().flat_map(|manifest| stale(manifest, features)));
     let Some(reference) = manifests.iter().find(|m| m.name == "kusaw") else {
         return vec!["the reference has no manifest".to_owned()];
     };
@@ -94,6 +95,17 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
         }
     }
     wrong
+}
+
+/// Deviations of a manifest that no scenario has: they declare nothing.
+fn stale(manifest: &Manifest, features: &[Feature]) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for (feature, rule) in features.iter().flat_map(|f| f.rules.iter().map(move |r| (f, r))) {
+        let cases = rule.scenarios.iter().map(|scenario| Case::of(feature, Some(rule), scenario));
+        names.extend(cases.flat_map(|case| [case.name(), case.id]));
+    }
+    let gone = manifest.expect.iter().filter(|e| !names.contains(&e.id));
+    gone.map(|e| format!("{}: expect: {} is no scenario (`conformance list`)", manifest.name, e.id)).collect()
 }
 
 fn lacks(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
@@ -165,6 +177,10 @@ mod tests {
         let reference = driver("kusaw", "claims: [FS-06]\nextras: true\n");
         assert_eq!(wrong(&[reference.clone(), driver("other", "claims: [FS-06]\n")]), "");
         assert!(wrong(std::slice::from_ref(&reference)).contains("no driver beside"));
+        for (id, stale) in [("FS-06", false), ("FS-06/s", false), ("FS-06/old-title", true), ("FS-07", true)] {
+            let more = format!("claims: [FS-06, FS-07]\nexpect: [{{id: {id}, why: x}}]\n");
+            assert_eq!(wrong(&[reference.clone(), driver("other", &more)]).contains("is no scenario"), stale, "{id}");
+        }
         let expects = driver("kusaw", "claims: [FS-06]\nextras: true\nexpect: [{id: FS-06, why: x}]\n");
         assert!(wrong(&[expects, driver("other", "claims: [FS-06]\n")]).contains("expects failures"));
         assert!(wrong(&[driver("kusaw", ""), driver("other", "claims: [FS-06]\n")]).contains("does not claim"));

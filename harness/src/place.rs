@@ -63,7 +63,8 @@ impl State {
     }
 }
 
-/// Every path with this name below `folder`, links not followed; what cannot be listed is passed by.
+/// Every path with this name below `folder`, but not what lies below one; links not followed; what cannot be listed is
+/// passed by.
 pub fn named(name: &str, folder: &Path, skip: &[&Path]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -74,9 +75,8 @@ pub fn named(name: &str, folder: &Path, skip: &[&Path]) -> Vec<PathBuf> {
                 continue;
             }
             if entry.file_name() == name {
-                found.push(path.clone());
-            }
-            if entry.file_type().is_ok_and(|t| t.is_dir()) {
+                found.push(path);
+            } else if entry.file_type().is_ok_and(|t| t.is_dir()) {
                 folders.push(path);
             }
         }

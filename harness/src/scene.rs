@@ -1,16 +1,19 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-use crate::driver::Manifest;
-use crate::lab::{Lab, home, keyring};
+use crate::driver::{Manifest, Templates};
+use crate::lab::{HOME, Lab, home, keyring};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
+use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding, Verdict};
+use crate::waiting;
 
 /// What all scenarios of a run share.
 #[derive(Debug)]
@@ -32,9 +35,26 @@ pub struct Kept {
     /// The repo whose worktree it is; none = the artifacts.
     pub repo: Option<String>,
     /// The path in it.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// What it must be.
     pub state: crate::place::State,
+}
+
+/// The host's tree at several moments.
+#[derive(Clone, Debug)]
+pub struct Looks {
+    /// Before the attempt.
+    pub before: Tree,
+    /// While its step ran.
+    pub during: Option<Tree>,
+    /// Its worktree at that moment.
+    pub inside: Option<Tree>,
+    /// After the attempt.
+    pub after: Tree,
+    /// What was not looked at: the attempt's own.
+    pub skip: Vec<PathBuf>,
+    /// Its worktree.
+    pub worktree: PathBuf,
 }
 
 /// One scenario.
@@ -59,8 +79,10 @@ pub struct Scene {
     pub check: Option<LogCheck>,
     /// The last judgement of a place.
     pub kept: Option<Kept>,
+    /// What was seen of the host's tree.
+    pub looks: Option<Looks>,
     /// A file of the user that the step must not change.
-    pub victim: Option<std::path::PathBuf>,
+    pub victim: Option<PathBuf>,
     /// A name that was searched for on the host.
     pub searched: Option<String>,
     /// The last shell command, as the feature writes it.
@@ -86,6 +108,7 @@ impl Scene {
             course: Course::Complete,
             check: None,
             kept: None,
+            looks: None,
             victim: None,
             searched: None,
             words: String::new(),
@@ -121,28 +144,56 @@ impl Scene {
         Ok(Lab::expand(&self.expand_text(word)?))
     }
 
-    /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{session-key}`, `{user-key}`, `{factory}`, `{repository}`, `{other}` (a repo beside it), and those of the manifest
+    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}` and
+    /// `{user-key}` (keys of the caller), and the places of the next attempt: `{factory}`, `{second}` (the worktree of the
+    /// second repo), `{repository}`, `{other}` (a repo beside it), and those of the manifest
     /// ([`crate::driver::manifest::Observe::places`]).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
-        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
         text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
         if text.contains('{') {
-            let observe = &Self::context()?.manifest.observe;
-            let templates = Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)?;
-            for (name, template, repo) in [("{factory}", "{{factory}}", "demo")].into_iter().chain(observe.places()) {
+            let manifest = &Self::context()?.manifest;
+            let templates = self.templates()?;
+            let others = [("{factory}", "{{factory}}", "demo"), ("{second}", manifest.worktree(), "extra")];
+            for (name, template, repo) in others.into_iter().chain(manifest.observe.places()) {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
                 }
             }
         }
         Ok(text)
+    }
+
+    /// The id of the next attempt.
+    pub fn next_attempt(&self) -> String {
+        crate::launch::attempt_id(&self.nonce, self.attempts + 1)
+    }
+
+    /// The factory's folder.
+    pub fn factory(&self) -> PathBuf {
+        Path::new(HOME).join("factories").join(&self.nonce)
+    }
+
+    /// Where the next attempt's worktree of the first repo will be.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn next_worktree(&self) -> Result<PathBuf, String> {
+        self.templates()?.with("repo", "demo").render(Self::context()?.manifest.worktree()).map(PathBuf::from)
+    }
+
+    /// The manifest's templates in the context of the next attempt.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn templates(&self) -> Result<Templates, String> {
+        Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)
     }
 
     /// The argv of a probe from its words.
@@ -167,9 +218,7 @@ impl Scene {
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run(&mut self) -> Result<(), String> {
-        if Self::launcher()?.offered(self.plan.network()).is_none() {
-            let why = format!("it does not offer the network {:?}", self.plan.network());
-            self.course = Course::NotAsked(Verdict::NotClaimed, why);
+        if !self.can_be_asked()? {
             return Ok(());
         }
         let modes = if self.modes.is_empty() { vec![None] } else { std::mem::take(&mut self.modes) };
@@ -188,16 +237,28 @@ impl Scene {
         Ok(())
     }
 
+    /// Whether the driver offers the network; if not, the scenario is not asked, which it keeps.
+    ///
+    /// # Errors
+    /// As [`Scene::context`].
+    pub fn can_be_asked(&mut self) -> Result<bool, String> {
+        let network = self.plan.network();
+        let offered = Self::launcher()?.offered(network).is_some();
+        if !offered {
+            self.course = Course::NotAsked(Verdict::NotClaimed, format!("it does not offer the network {network:?}"));
+        }
+        Ok(offered)
+    }
+
     /// Runs two commands at the same time, as two steps of one factory, and keeps what came of them.
     ///
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run_beside(&mut self, one: Vec<String>, other: Vec<String>) -> Result<(), String> {
-        const OTHER: &str = "other";
-        self.plan.action = Action::Run(one);
-        let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
-        self.plan.others.insert(OTHER.to_owned(), serde_json::json!({"repos": repos, "run": other}));
-        let beside = Plan { asked: OTHER.to_owned(), ..self.plan.clone() };
+        if !self.can_be_asked()? {
+            return Ok(());
+        }
+        let beside = self.beside(one, other);
         let (launcher, first) = (Self::launcher()?, self.attempts + 1);
         self.attempts += 2;
         let launches = futures::future::join(
@@ -209,6 +270,38 @@ impl Scene {
             self.keep(launch);
         }
         Ok(())
+    }
+
+    /// Runs a command that waits in its worktree ([`crate::waiting`]), and while it does, another one, as two steps of one
+    /// factory; keeps what came of them.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare a launch, or the first gives no sign.
+    pub async fn run_while(&mut self, waits: Vec<String>, other: Vec<String>) -> Result<(), String> {
+        let worktree = self.next_worktree()?;
+        let beside = self.beside(waits, other);
+        let (launcher, first) = (Self::launcher()?, self.attempts + 1);
+        self.attempts += 2;
+        let then = async {
+            let sign = waiting::first_sign(&worktree).await;
+            let launched = launcher.launch(&beside, &self.nonce, first + 1).await;
+            sign.and_then(|()| waiting::go(&worktree))?;
+            launched
+        };
+        let (one, other) = futures::future::join(launcher.launch(&self.plan, &self.nonce, first), then).await;
+        for launch in [one?, other?] {
+            self.keep(launch);
+        }
+        Ok(())
+    }
+
+    /// Makes the plan one of two steps; the plan of the other.
+    fn beside(&mut self, one: Vec<String>, other: Vec<String>) -> Plan {
+        const OTHER: &str = "other";
+        self.plan.action = Action::Run(one);
+        let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
+        self.plan.others.insert(OTHER.to_owned(), serde_json::json!({"repos": repos, "run": other}));
+        Plan { asked: OTHER.to_owned(), ..self.plan.clone() }
     }
 
     fn keep(&mut self, launch: Launch) {

@@ -44,7 +44,7 @@ pub fn run(lab: &Lab, manifest: &Manifest) -> u8 {
 /// What the driver says of its version.
 pub fn version(manifest: &Manifest) -> Option<String> {
     let templates = Templates::new(json!({"program": manifest.program.as_ref().map(|p| format!("{DRIVER_BIN}/{p}"))}));
-    let argv = templates.argv(&manifest.version, &[]).ok()?;
+    let argv = templates.argv(&manifest.version).ok()?;
     let (program, arguments) = argv.split_first()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     crate::host::first_line(std::path::Path::new(program), &arguments)

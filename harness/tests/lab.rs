@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)] // helpers of tests, which clippy does not see as tests
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn conformance(arguments: &[&str]) -> Output {
@@ -95,6 +97,32 @@ fn a_driver_that_lacks_a_program_is_blocked() {
     let output = conformance(&["run", "--driver", &manifest, "--id", "FS-07", "--out", &out("lacking")]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("not installed: no-such-program"));
+}
+
+#[test]
+fn a_folder_of_a_driver_is_there_read_only_or_the_driver_is_blocked() {
+    let (manifest, folder) = (out("with-folder.yaml"), out("a-folder"));
+    let check = "cat /opt/driver/a-folder/deep/file >&2 && ! touch /opt/driver/a-folder/new 2>/dev/null && exec \"$@\"";
+    let text = format!(
+        "name: with-folder\nkind: sandbox\nplatforms: [linux]\nprovide: [{{folder: {folder}, made_by: make it}}]\nlaunch: {{open: [/bin/sh, -c, '{check}', sh, '{{{{argv}}}}']}}\n"
+    );
+    std::fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::write(&manifest, text).unwrap();
+    let _ = std::fs::remove_dir_all(&folder);
+    let missing = conformance(&["smoke", "--driver", &manifest]);
+    assert_eq!(missing.status.code(), Some(3), "{}", stderr(&missing));
+    assert!(
+        stderr(&missing).contains(&format!("not installed: {folder}; `make it` installs it")),
+        "{}",
+        stderr(&missing)
+    );
+    std::fs::create_dir_all(format!("{folder}/deep")).unwrap();
+    std::fs::write(format!("{folder}/deep/file"), "found").unwrap();
+    // Everybody may write there, so that it is the mount that refuses it.
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let there = conformance(&["smoke", "--driver", &manifest]);
+    assert_eq!(there.status.code(), Some(0), "{}{}", String::from_utf8_lossy(&there.stdout), stderr(&there));
+    assert!(!Path::new(&folder).join("new").exists());
 }
 
 #[test]

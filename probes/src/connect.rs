@@ -1,7 +1,7 @@
 //! `connect [--proxy none|connect|http] [--times N] [--parallel N] [--timeout MS] HOST:PORT`: tries to
 //! get an answer of an origin, directly, through a CONNECT tunnel of $HTTPS_PROXY, or by an
-//! absolute-form GET through $HTTP_PROXY. To a proxy HOST:PORT goes exactly as given, however odd.
-//! Each try ends within its timeout.
+//! absolute-form GET through $HTTP_PROXY. To a proxy HOST:PORT goes exactly as given, however odd,
+//! with the user and password that the proxy's URL has. Each try ends within its timeout.
 
 use std::env;
 use std::ffi::OsString;
@@ -71,14 +71,15 @@ impl Connect {
 
     /// Fills in what is seen as it is seen, so that an error keeps what came before it.
     fn exchange(&self, deadline: Instant, seen: &mut Try) -> Result<(), Symbol> {
-        let (host, port) = self.dialled()?;
+        let Dialled { host, port, authorization } = self.dialled()?;
         let address = SocketAddr::new(resolve(&host, deadline)?, port);
         seen.address = Some(address);
         let stream = TcpStream::connect_timeout(&address, http::left(deadline)?)?;
         let mut connection = Connection::new(stream, deadline);
         if self.via == Via::Tunnel {
             let target = &self.target;
-            connection.send(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes())?;
+            let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
+            connection.send(request.as_bytes())?;
             let head = connection.head()?;
             seen.status = http::status(&head);
             if !seen.welcome() {
@@ -86,7 +87,7 @@ impl Connect {
                 return Err(seen.refusal());
             }
         }
-        connection.send(self.request().as_bytes())?;
+        connection.send(self.request(&authorization).as_bytes())?;
         seen.reply = connection.reply(Vec::new())?;
         if self.via == Via::Http {
             seen.status = http::status(&seen.reply);
@@ -98,21 +99,23 @@ impl Connect {
     }
 
     /// Whom to call: the origin or the proxy.
-    fn dialled(&self) -> Result<(String, u16), Symbol> {
+    fn dialled(&self) -> Result<Dialled, Symbol> {
         let names = match self.via {
-            Via::Direct => return Ok((self.host.clone(), self.port)),
+            Via::Direct => {
+                return Ok(Dialled { host: self.host.clone(), port: self.port, authorization: String::new() });
+            }
             Via::Tunnel => ["HTTPS_PROXY", "https_proxy"],
             Via::Http => ["HTTP_PROXY", "http_proxy"],
         };
-        let proxy = names.iter().find_map(env::var_os).and_then(|url| authority(&url));
+        let proxy = names.iter().find_map(env::var_os).and_then(|url| Dialled::proxy(&url));
         proxy.ok_or_else(|| Symbol("ENOPROXY".to_owned()))
     }
 
-    fn request(&self) -> String {
+    fn request(&self, authorization: &str) -> String {
         let (target, host) = (&self.target, &self.host);
         match self.via {
             Via::Http => {
-                format!("GET http://{target}/ HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n")
+                format!("GET http://{target}/ HTTP/1.1\r\nHost: {target}\r\n{authorization}Connection: close\r\n\r\n")
             }
             _ => format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"),
         }
@@ -209,12 +212,25 @@ impl From<&'static str> for Symbol {
     }
 }
 
-/// Host and port of `http://host:port`; the scheme and a path may be absent.
-fn authority(url: &OsString) -> Option<(String, u16)> {
-    let url = url.to_str()?;
-    let url = url.strip_prefix("http://").unwrap_or(url);
-    let (host, port) = url.split('/').next()?.rsplit_once(':')?;
-    Some((host.to_owned(), port.parse().ok()?))
+/// Whom a try calls.
+#[derive(Debug, PartialEq, Eq)]
+struct Dialled {
+    host: String,
+    port: u16,
+    /// The header line that a proxy asks for; empty where its URL has no user.
+    authorization: String,
+}
+
+impl Dialled {
+    /// `http://user:password@host:port`; the scheme, the user and a path may be absent.
+    fn proxy(url: &OsString) -> Option<Self> {
+        let url = url.to_str()?;
+        let authority = url.strip_prefix("http://").unwrap_or(url).split('/').next()?;
+        let (user, place) = authority.rsplit_once('@').map_or((None, authority), |(user, rest)| (Some(user), rest));
+        let (host, port) = place.rsplit_once(':')?;
+        let authorization = user.map(|user| format!("Proxy-Authorization: {}\r\n", http::basic(user)));
+        Some(Self { host: host.to_owned(), port: port.parse().ok()?, authorization: authorization.unwrap_or_default() })
+    }
 }
 
 #[cfg(test)]
@@ -223,12 +239,20 @@ mod tests {
 
     #[test]
     fn a_proxy_url_gives_host_and_port() {
+        let proxy = |url: &str| Dialled::proxy(&url.into()).map(|d| (d.host, d.port, d.authorization));
         for url in ["http://127.0.0.1:3128", "http://127.0.0.1:3128/", "127.0.0.1:3128"] {
-            assert_eq!(authority(&url.into()), Some(("127.0.0.1".to_owned(), 3128)), "{url}");
+            assert_eq!(proxy(url), Some(("127.0.0.1".to_owned(), 3128, String::new())), "{url}");
         }
-        assert_eq!(authority(&"http://[::1]:80".into()), Some(("[::1]".to_owned(), 80)));
+        assert_eq!(proxy("http://[::1]:80"), Some(("[::1]".to_owned(), 80, String::new())));
         for url in ["", "http://proxy", "http://proxy:x", "http://proxy:70000"] {
-            assert_eq!(authority(&url.into()), None, "{url}");
+            assert_eq!(proxy(url), None, "{url}");
         }
+    }
+
+    #[test]
+    fn a_proxy_url_may_have_a_user() {
+        let proxy = Dialled::proxy(&"http://srt:p%40ss@localhost:3128/".into()).unwrap();
+        let authorization = "Proxy-Authorization: Basic c3J0OnBAc3M=\r\n".to_owned();
+        assert_eq!(proxy, Dialled { host: "localhost".to_owned(), port: 3128, authorization });
     }
 }

@@ -74,6 +74,38 @@ pub fn left(deadline: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
+/// Basic credentials (RFC 7617) of the user part of a URL, where `%40` stands for `@`.
+pub fn basic(user: &str) -> String {
+    format!("Basic {}", base64(&percent_decoded(user)))
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let code = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
+        let code = code.and_then(|c| u8::from_str_radix(std::str::from_utf8(c).ok()?, 16).ok());
+        decoded.push(code.unwrap_or(*byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    decoded
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let word = three.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * place)) as usize % 64];
+            text.push(if place <= three.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
 /// The status code of an answer.
 pub fn status(answer: &[u8]) -> Option<u16> {
     let line = answer.split(|byte| *byte == b'\r' || *byte == b'\n').next()?;
@@ -119,6 +151,15 @@ mod tests {
         ] {
             assert_eq!(complete(answer.as_bytes()), ends, "{answer:?}");
         }
+    }
+
+    #[test]
+    fn credentials_are_as_the_rfcs_say() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+            assert_eq!(base64(bytes.as_bytes()), text); // RFC 4648, section 10
+        }
+        assert_eq!(basic("Aladdin:open%20sesame"), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="); // RFC 7617, section 2
+        assert_eq!(percent_decoded("100%%4z%4"), b"100%%4z%4");
     }
 
     #[test]

@@ -34,7 +34,8 @@ pub enum Network {
     Open,
 }
 
-/// A program or file that the harness puts into the lab's `/opt/driver/bin`.
+/// What the harness puts into the lab for a driver: a program or file into `/opt/driver/bin`, or a folder as
+/// `/opt/driver/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -47,13 +48,34 @@ pub struct Part {
     /// A file of this checkout, relative to its root.
     #[serde(default)]
     pub file: Option<PathBuf>,
+    /// A folder of this checkout, relative to its root; inside it is read-only. Without it the driver is blocked.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+    /// The command that makes that folder and installs what the driver needs; told where something is missing.
+    #[serde(default)]
+    pub made_by: Option<String>,
 }
 
 impl Part {
-    /// Its name in that folder.
+    /// Its name in the lab: the last part of its path.
     pub fn name(&self) -> String {
-        let file = || self.file.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
+        let path = self.file.as_deref().or(self.folder.as_deref());
+        let file = || path.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         self.cargo.clone().or_else(file).unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let kinds = [self.cargo.is_some(), self.file.is_some(), self.folder.is_some()];
+        if kinds.iter().filter(|k| **k).count() != 1 {
+            return Err("provide: an entry has one of cargo:, file: and folder:".to_owned());
+        }
+        if self.folder.is_some() != self.made_by.is_some() {
+            return Err(format!("provide: {}: a folder, and only that, has made_by:", self.name()));
+        }
+        if self.folder.is_some() && matches!(self.name().as_str(), "" | "bin") {
+            return Err("provide: a folder has a name other than bin, which is where programs lie".to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -108,7 +130,7 @@ pub struct Observation {
 pub struct Observe {
     /// The attempt's folder.
     pub attempt_dir: String,
-    /// The worktree of `{{repo}}`.
+    /// The worktree of `{{repo}}` (factories only: a sandbox is given its worktrees).
     pub worktree: String,
     /// The artifacts folder.
     pub artifacts: String,
@@ -253,6 +275,7 @@ impl Manifest {
                 return Err(format!("expect: {} is not claimed, so it cannot be expected to fail", entry.id));
             }
         }
+        self.provide.iter().try_for_each(Part::check)?;
         if self.observe.refused_codes.iter().any(|code| *code == 0 || *code == crate::probe::RAN_TO_END) {
             return Err("observe.refused_codes: 0 and 37 are codes of a step that ran".to_owned());
         }
@@ -268,6 +291,14 @@ impl Manifest {
     /// Whether it claims a guarantee; `extra` = the scenario checks more than the row says.
     pub fn claims(&self, id: &str, extra: bool) -> bool {
         self.claims.iter().any(|c| c == id) && (self.extras || !extra)
+    }
+
+    /// Where the worktree of `{{repo}}` lies (template): a factory says it, to a sandbox it is given.
+    pub fn worktree(&self) -> &str {
+        match self.kind {
+            Kind::Factory => &self.observe.worktree,
+            Kind::Sandbox => "{{factory}}/{{attempt}}/{{repo}}",
+        }
     }
 
     /// The declared deviation that covers a case on this platform; one for the case outranks one for the guarantee.
@@ -324,5 +355,20 @@ mod tests {
         assert!(check("claims: [FS-06]\n").is_ok());
         assert!(check("claims: [FS-99]\n").is_err());
         assert!(check("expect: [{id: FS-06, why: x}]\n").is_err());
+    }
+
+    #[test]
+    fn a_part_is_one_thing_and_a_folder_says_who_makes_it() {
+        let check = |part: &str| {
+            let manifest = Manifest::parse(&format!("{NONE}provide: [{part}]\n")).unwrap();
+            (manifest.provide[0].name(), manifest.provide[0].check())
+        };
+        assert_eq!(check("{folder: target/peers/x, made_by: ci/peers x}"), ("x".to_owned(), Ok(())));
+        assert_eq!(check("{file: a/letter}"), ("letter".to_owned(), Ok(())));
+        for wrong in
+            ["{}", "{cargo: a, file: b}", "{folder: a/x}", "{file: a, made_by: b}", "{folder: a/bin, made_by: b}"]
+        {
+            assert!(check(wrong).1.is_err(), "{wrong}");
+        }
     }
 }

@@ -19,11 +19,10 @@ pub struct Protected {
 
 impl Observe {
     /// What the placeholders of features stand for: template and repo. One that the manifest leaves out is empty.
-    pub fn places(&self) -> [(&'static str, &str, &'static str); 8] {
+    pub fn places(&self) -> [(&'static str, &str, &'static str); 7] {
         let protected = self.protected.as_ref();
         [
             ("{artifacts}", &self.artifacts, "demo"),
-            ("{second}", &self.worktree, "extra"),
             ("{store}", protected.map_or("", |p| &p.store), "demo"),
             ("{keys}", protected.map_or("", |p| &p.keys), "demo"),
             ("{signing}", protected.map_or("", |p| &p.signing), "demo"),

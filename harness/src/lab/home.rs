@@ -14,6 +14,8 @@ use super::{HOME, Lab, OWN_FOLDERS, PROBE, SUITE, Start};
 
 /// Every token begins so.
 pub const TOKEN: &str = "kusaw-canary-";
+/// Those of the home begin so, no other does: a secret that lies elsewhere is another guarantee's.
+pub const TOKEN_OF_HOME: &str = "kusaw-canary-d";
 /// Where the user's repositories lie.
 pub const REPOSITORIES: &str = "/home/dev/src";
 /// Their names.
@@ -83,15 +85,21 @@ pub fn canary(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(path, format!("-----BEGIN PRIVATE-----\n{}\n-----END PRIVATE-----\n", token()?))?;
+    let token = if path.starts_with(HOME) { random(TOKEN_OF_HOME)? } else { token()? };
+    fs::write(path, format!("-----BEGIN PRIVATE-----\n{token}\n-----END PRIVATE-----\n"))?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
 /// A token of this run that stands nowhere else.
 pub fn token() -> io::Result<String> {
+    random(&format!("{TOKEN}e"))
+}
+
+/// A word of this run that begins so.
+fn random(begin: &str) -> io::Result<String> {
     let mut bytes = [0u8; 8];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("{TOKEN}{:016x}", u64::from_ne_bytes(bytes)))
+    Ok(format!("{begin}{:016x}", u64::from_ne_bytes(bytes)))
 }
 
 /// A repository whose worktrees hold the probe, so that it runs in any sandbox that shows the worktree.

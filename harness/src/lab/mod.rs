@@ -29,12 +29,21 @@ pub const HOME: &str = "/home/dev";
 /// The user's folders: the home, and one in each place where people keep things.
 pub const OWN_FOLDERS: &[&str] =
     &[HOME, "/run/user/42042", "/srv/data", "/mnt/data", "/media/data", "/opt/data", "/var/data", "/var/lib/data"];
-/// Where the programs of the driver under test lie.
+/// Folders of the system in which the user may write: without them, "cannot write below /usr" would have no control.
+/// Readable in many a sandbox, so they hold no secret.
+pub const SYSTEM_FOLDERS: &[&str] = &["/etc/data", "/usr/local/games"];
+/// Where the driver under test lies: its folders, each by its name.
+pub const DRIVER: &str = "/opt/driver";
+/// Where its programs lie.
 pub const DRIVER_BIN: &str = "/opt/driver/bin";
+/// Where another bubblewrap than the system's lies.
+pub const OTHER_BUBBLEWRAP: &str = "/opt/bubblewrap";
 /// Where the suite's own files lie: the probe, a copy of the real backend, fault scripts.
 pub const SUITE: &str = "/opt/suite";
 /// The probe, for runs without any sandbox.
 pub const PROBE: &str = "/opt/suite/kusaw-probe";
+/// What starts bubblewrap with a guard less.
+pub const SABOTEUR: &str = "/opt/suite/kusaw-saboteur";
 
 /// How the lab was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,15 @@ pub struct Program {
     pub file: Arc<File>,
 }
 
+/// A folder for the lab's `/opt/driver`.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Its name there.
+    pub name: String,
+    /// Where it lies on the real host.
+    pub path: PathBuf,
+}
+
 impl Program {
     fn open(name: &str, path: &Path) -> Result<Self, String> {
         let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -34,12 +43,13 @@ pub enum Source {
 }
 
 impl Source {
-    /// The probe: it runs inside the sandbox, so it is static.
+    /// What the suite itself brings: the probe, which runs inside sandboxes and so is static, and the saboteur.
     ///
     /// # Errors
-    /// When it cannot be built or found.
-    pub fn probe(&self, root: &Path) -> Result<Program, String> {
-        Program::open("kusaw-probe", &self.binary(root, "kusaw-probe", true)?)
+    /// When one cannot be built or found.
+    pub fn suite(&self, root: &Path) -> Result<Vec<Program>, String> {
+        let programs = [("kusaw-probe", true), ("kusaw-saboteur", false)];
+        programs.iter().map(|(name, is_static)| Program::open(name, &self.binary(root, name, *is_static)?)).collect()
     }
 
     /// What the manifest asks the harness to provide.
@@ -47,15 +57,15 @@ impl Source {
     /// # Errors
     /// When something cannot be built or found.
     pub fn provide(&self, root: &Path, manifest: &Manifest) -> Result<Vec<Program>, String> {
-        manifest.provide.iter().map(|part| self.part(root, part)).collect()
+        manifest.provide.iter().filter_map(|part| self.part(root, part).transpose()).collect()
     }
 
-    fn part(&self, root: &Path, part: &Part) -> Result<Program, String> {
-        match (&part.cargo, &part.file) {
-            (Some(name), _) => Program::open(name, &self.binary(root, name, part.is_static)?),
-            (None, Some(file)) => Program::open(&part.name(), &root.join(file)),
-            (None, None) => Err("provide: an entry needs cargo: or file:".to_owned()),
-        }
+    fn part(&self, root: &Path, part: &Part) -> Result<Option<Program>, String> {
+        Ok(match (&part.cargo, &part.file) {
+            (Some(name), _) => Some(Program::open(name, &self.binary(root, name, part.is_static)?)?),
+            (None, Some(file)) => Some(Program::open(&part.name(), &root.join(file))?),
+            (None, None) => None, // a folder
+        })
     }
 
     fn binary(&self, root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
@@ -68,6 +78,35 @@ impl Source {
         }
     }
 }
+
+/// The folders of the manifest that are there. One that is not blocks the driver, which is seen in the lab.
+pub fn folders(root: &Path, manifest: &Manifest) -> Vec<Folder> {
+    let named = |part: &Part| part.folder.as_ref().map(|path| Folder { name: part.name(), path: root.join(path) });
+    manifest.provide.iter().filter_map(named).filter(|folder| folder.path.is_dir()).collect()
+}
+
+/// Another bubblewrap than the system's: a program, or a folder with one, its loader and its libraries.
+///
+/// # Errors
+/// When there is none.
+pub fn bubblewrap(path: &Path) -> Result<Vec<Program>, String> {
+    let told = |e: std::io::Error| format!("--bwrap {}: {e}", path.display());
+    if path.is_file() {
+        return Ok(vec![Program::open(BUBBLEWRAP, path)?]);
+    }
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(told)? {
+        let entry = entry.map_err(told)?;
+        programs.push(Program::open(&entry.file_name().to_string_lossy(), &entry.path())?);
+    }
+    if programs.iter().any(|program| program.name == BUBBLEWRAP) {
+        return Ok(programs);
+    }
+    Err(format!("--bwrap {}: no {BUBBLEWRAP} is in it; `ci/bubblewrap RELEASE` makes such a folder", path.display()))
+}
+
+/// The name of the sandbox program that `--bwrap` replaces.
+pub const BUBBLEWRAP: &str = "bwrap";
 
 fn build(root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
     let mut cargo = escargot::CargoBuild::new().manifest_path(root.join("Cargo.toml")).package(name).bin(name);

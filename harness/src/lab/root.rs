@@ -4,6 +4,7 @@
 use std::ffi::CString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -11,17 +12,22 @@ use std::path::{Path, PathBuf};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
-use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program, services, windows};
+use super::programs::{BUBBLEWRAP, Folder, Program};
+use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network, services, windows};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
 pub struct Supplies {
     /// Programs and files of the driver.
     pub programs: Vec<Program>,
-    /// The probe.
-    pub probe: Program,
+    /// Folders of the driver.
+    pub folders: Vec<Folder>,
+    /// What the suite itself runs: the probe, the saboteur.
+    pub suite: Vec<Program>,
     /// Name of the driver's sandbox program, if it has one.
     pub backend: Option<String>,
+    /// Another bubblewrap, to lie where the system's is: the program, its loader, its libraries. Empty = the system's.
+    pub bubblewrap: Vec<Program>,
 }
 
 /// Files of /etc above this size are left out: none that a program needs to run is so large.
@@ -31,6 +37,7 @@ const ETC_FILE_LIMIT: u64 = 2 << 20;
 pub fn enter(supplies: &Supplies) -> io::Result<()> {
     unistd::sethostname("devbox")?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
+    let folders = open(&supplies.folders)?;
     let new = Path::new("/tmp"); // exists everywhere; the tmpfs over it is seen in this namespace only
     tmpfs(new, "mode=0755")?;
     system(new)?;
@@ -38,6 +45,7 @@ pub fn enter(supplies: &Supplies) -> io::Result<()> {
     devices(&new.join("dev"))?;
     places(new)?;
     install(supplies, new)?;
+    folders.iter().try_for_each(|(name, folder)| show(folder, &below(new, DRIVER).join(name)))?;
     mount(Some("proc"), &new.join("proc"), Some("proc"), hardened(), None::<&str>)?;
     let old = new.join("old");
     fs::create_dir(&old)?;
@@ -165,16 +173,65 @@ fn places(new: &Path) -> io::Result<()> {
         folder(&path, 0o700)?;
         give(&path)?;
     }
+    for system in super::SYSTEM_FOLDERS {
+        let path = below(new, system);
+        // /usr is the host's and read-only: there a folder must be there already, as it is in any distribution.
+        if path.is_dir() || fs::create_dir(&path).is_ok() {
+            tmpfs(&path, "mode=0755")?;
+            give(&path)?;
+        }
+    }
     Ok(())
 }
 
 fn install(supplies: &Supplies, new: &Path) -> io::Result<()> {
-    for path in ["/opt/driver", DRIVER_BIN, SUITE] {
+    for path in [DRIVER, DRIVER_BIN, SUITE] {
         folder(&below(new, path), 0o755)?;
     }
     give(&below(new, SUITE))?;
-    place(&supplies.probe, &below(new, SUITE))?;
-    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))
+    supplies.suite.iter().try_for_each(|program| place(program, &below(new, SUITE)))?;
+    supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))?;
+    if supplies.bubblewrap.is_empty() { Ok(()) } else { other_bubblewrap(&supplies.bubblewrap, new) }
+}
+
+/// Lays another bubblewrap over the system's file, whatever path leads there. With a loader of its own it starts through
+/// that: the system's C library may be older than the one it was built for.
+fn other_bubblewrap(programs: &[Program], new: &Path) -> io::Result<()> {
+    let here = below(new, OTHER_BUBBLEWRAP);
+    folder(&here, 0o755)?;
+    programs.iter().try_for_each(|program| place(program, &here))?;
+    let mut over = here.join(BUBBLEWRAP);
+    if let Some(loader) = programs.iter().find(|program| program.name.starts_with("ld-linux")) {
+        let text = format!(
+            "#!/bin/sh\nexec {OTHER_BUBBLEWRAP}/{} --library-path {OTHER_BUBBLEWRAP} {OTHER_BUBBLEWRAP}/{BUBBLEWRAP} \"$@\"\n",
+            loader.name
+        );
+        over = here.join("start");
+        fs::write(&over, text)?;
+        fs::set_permissions(&over, Permissions::from_mode(0o755))?;
+    }
+    let places = Lab::search_path();
+    let own = places.split(':').map(|folder| below(new, folder).join(BUBBLEWRAP)).find(|path| path.is_file());
+    let own = own.ok_or_else(|| io::Error::other("--bwrap: the system has no bwrap to lay it over; `make setup`"))?;
+    bind(&over, &own)
+}
+
+/// Opens the folders before the new root covers them: the checkout may lie below /tmp. In this mount namespace, because a
+/// mount of another one cannot be bound (mount(2), EINVAL).
+fn open(folders: &[Folder]) -> io::Result<Vec<(&str, File)>> {
+    let mut opened = Vec::new();
+    for Folder { name, path } in folders {
+        let file = File::open(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        opened.push((name.as_str(), file));
+    }
+    Ok(opened)
+}
+
+/// Shows an opened folder at a new place, read-only.
+fn show(opened: &File, here: &Path) -> io::Result<()> {
+    folder(here, 0o755)?;
+    bind(Path::new(&format!("/proc/self/fd/{}", opened.as_raw_fd())), here)?;
+    read_only(here)
 }
 
 /// Copies a program, so that the checkout may lie where the lab's user cannot go.

@@ -90,6 +90,11 @@ pub fn shell(command: &str) -> Vec<String> {
     [SHELL, "-c", &text].map(str::to_owned).to_vec()
 }
 
+/// The id of an attempt: no other of the run has it.
+pub fn attempt_id(nonce: &str, attempt: u32) -> String {
+    format!("{nonce}-a{attempt}")
+}
+
 /// What is launched, and where its files go.
 #[derive(Clone, Copy, Debug)]
 pub struct Launcher<'a> {
@@ -127,7 +132,7 @@ impl Launcher<'_> {
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
         let factory = PathBuf::from(HOME).join("factories").join(nonce);
-        let context = self.context(plan, &Value::Null, &factory, &format!("{nonce}-a{attempt}"), "")?;
+        let context = self.context(plan, &Value::Null, &factory, &attempt_id(nonce, attempt))?;
         Ok(Templates::new(context))
     }
 
@@ -136,22 +141,21 @@ impl Launcher<'_> {
     /// # Errors
     /// When the harness cannot prepare the launch: a template, a file, a fault.
     pub async fn launch(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
-        let attempt = format!("{nonce}-a{attempt}");
+        let attempt = attempt_id(nonce, attempt);
         let factory = PathBuf::from(HOME).join("factories").join(nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
-        let worktree = match self.manifest.kind {
-            Kind::Sandbox => self.worktree(nonce, &factory, &attempt).await?,
-            Kind::Factory => String::new(),
-        };
         let settings = plan.settings(|name| home::repository_of(nonce, name).display().to_string());
-        let context = self.context(plan, &settings, &factory, &attempt, &worktree)?;
+        let context = self.context(plan, &settings, &factory, &attempt)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
         let command = plan.command();
         let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
-        let argv = templates.argv(offered, &command)?;
-        let cwd = if worktree.is_empty() { factory.clone() } else { PathBuf::from(&worktree) };
+        let argv = templates.argv(offered)?;
+        let cwd = match self.manifest.kind {
+            Kind::Sandbox => self.worktrees(plan, nonce, &templates).await?,
+            Kind::Factory => factory.clone(),
+        };
         let mut environment = environment::of_user();
         for (name, template) in &self.manifest.env.set {
             environment.push((name.clone(), templates.render(template)?));
@@ -244,46 +248,51 @@ impl Launcher<'_> {
         })
     }
 
-    fn context(
-        &self,
-        plan: &Plan,
-        settings: &Value,
-        factory: &Path,
-        attempt: &str,
-        worktree: &str,
-    ) -> Result<Value, String> {
+    fn context(&self, plan: &Plan, settings: &Value, factory: &Path, attempt: &str) -> Result<Value, String> {
         let mut context = json!({
             "program": self.manifest.program.as_ref().map(|p| format!("{DRIVER_BIN}/{p}")),
             "settings": settings,
             "factory": factory,
             "step": plan.asked,
+            "argv": plan.command(),
             "attempt": attempt,
             "home": HOME,
             "uid": UID,
-            "worktree": worktree,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),
             "repo": plan.repos.first().map(|(name, _)| name),
         });
         // Paths that are made of other paths of the manifest.
-        let observe = &self.manifest.observe;
-        for (key, template) in [("attempt_dir", &observe.attempt_dir), ("worktree", &observe.worktree)] {
-            if !template.is_empty() {
-                context[key] = json!(Templates::new(context.clone()).render(template)?);
-            }
-        }
+        context["attempt_dir"] = json!(Templates::new(context.clone()).render(&self.manifest.observe.attempt_dir)?);
+        let templates = Templates::new(context.clone());
+        let of = |(repo, _): &crate::plan::Repo| templates.with("repo", repo).render(self.manifest.worktree());
+        context["worktree"] = json!(templates.render(self.manifest.worktree())?);
+        context["worktrees"] = json!(plan.repos.iter().map(of).collect::<Result<Vec<_>, _>>()?);
         Ok(context)
     }
 
-    /// A worktree of the repository for a sandbox, which makes none itself.
-    async fn worktree(&self, nonce: &str, factory: &Path, attempt: &str) -> Result<String, String> {
-        let path = factory.join(attempt).display().to_string();
-        let repository = home::repository_of(nonce, "demo").display().to_string();
-        let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
-        let made = self.bare(&argv.map(str::to_owned), attempt).await?;
-        if made.exit == Some(0) { Ok(path) } else { Err(format!("git worktree add: {}", made.output())) }
+    /// The worktrees of an attempt for a sandbox, which makes none itself; the first is where its command starts.
+    async fn worktrees(&self, plan: &Plan, nonce: &str, templates: &Templates) -> Result<PathBuf, String> {
+        let attempt = PathBuf::from(templates.render("{{factory}}/{{attempt}}")?);
+        std::fs::create_dir_all(&attempt).map_err(|e| format!("{}: {e}", attempt.display()))?;
+        for (name, _) in &plan.repos {
+            let path = templates.with("repo", name).render(self.manifest.worktree())?;
+            let repository = home::repository_of(nonce, name).display().to_string();
+            let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
+            let adding = ADDING.lock().await;
+            let made = self.bare(&argv.map(str::to_owned), nonce).await?;
+            drop(adding);
+            if made.exit != Some(0) {
+                return Err(format!("git worktree add {path}: {}", made.output()));
+            }
+        }
+        Ok(plan.repos.first().map_or(attempt.clone(), |(name, _)| attempt.join(name)))
     }
 }
+
+/// One `git worktree add` at a time: it reads the half-made entries of others, and two attempts of a scenario share a
+/// repository.
+static ADDING: futures::lock::Mutex<()> = futures::lock::Mutex::new(());
 
 struct Order<'a> {
     argv: Vec<String>,

@@ -6,6 +6,7 @@ use super::StepResult;
 use crate::launch::PROBE_IN_WORKTREE;
 use crate::plan::Action;
 use crate::scene::Scene;
+use crate::waiting::WAITS;
 
 #[when(regex = r#"^the step runs the probe "(.*)"$"#)]
 #[when(regex = r#"^in a second attempt, the step runs the probe "(.*)"$"#)]
@@ -30,11 +31,11 @@ async fn shell(scene: &mut Scene, command: String) -> StepResult {
     scene.run().await
 }
 
-#[when(regex = r#"^two attempts at the same time run "(.*)" and "(.*)"$"#)]
+#[when(regex = r#"^while an attempt that has done "(.*)" waits, another runs "(.*)"$"#)]
 async fn shell_while(scene: &mut Scene, first: String, second: String) -> StepResult {
-    let (one, other) = (scene.shell(&first)?, scene.shell(&second)?);
+    let (one, other) = (scene.shell(&format!("{first}\n{WAITS}"))?, scene.shell(&second)?);
     (scene.words, scene.other_words) = (first, second);
-    scene.run_beside(one, other).await
+    scene.run_while(one, other).await
 }
 
 #[when("the step is run")]

@@ -14,6 +14,8 @@ mod protected;
 mod records;
 mod secrets;
 mod settings;
+mod tree;
+mod weakened;
 mod writes;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.

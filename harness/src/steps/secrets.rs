@@ -125,7 +125,8 @@ pub fn token(text: &str) -> Option<String> {
     })
 }
 
-fn told(launch: &Launch) -> String {
+/// What came of a launch, for a reader.
+pub fn told(launch: &Launch) -> String {
     format!(
         "exit {:?}; {}; stdout: {}; stderr: {}",
         launch.exit,

@@ -43,7 +43,7 @@ async fn victim_changed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-/// Whether the user's file is as it was, and how it is.
+/// Whether the user's file is as it was, and what it is.
 pub fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
     use std::os::unix::fs::PermissionsExt;
     let path = scene.victim.as_deref().ok_or("the user has no file")?;
@@ -56,6 +56,14 @@ pub fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
 fn all_succeed(scene: &mut Scene) -> StepResult {
     let report = &scene.last()?.report;
     let (held, seen) = (!report.lines.is_empty() && report.lines.iter().all(|l| l.ok), report.summary());
+    scene.found(held, seen);
+    Ok(())
+}
+
+#[then("no action succeeds")]
+fn none_succeeds(scene: &mut Scene) -> StepResult {
+    let report = &scene.last()?.report;
+    let (held, seen) = (!report.lines.is_empty() && report.lines.iter().all(|l| !l.ok), report.summary());
     scene.found(held, seen);
     Ok(())
 }
@@ -108,11 +116,16 @@ async fn bare_command_leaves(scene: &mut Scene, variable: String) -> StepResult 
 
 async fn bare_leaves_it(scene: &mut Scene, command: &[String]) -> StepResult {
     let bare = Scene::launcher()?.bare(command, &format!("{}-bare", scene.nonce)).await?;
-    let name = scene.searched.clone().ok_or("no name was searched for")?;
-    let found = on_the_host(&name);
-    let seen = format!("bare, exit {:?}, named {name}: {} paths", bare.exit, found.len());
-    scene.control(ControlKind::Bare, !found.is_empty(), seen);
+    let (there, seen) = searched(scene)?;
+    scene.control(ControlKind::Bare, there, format!("bare, exit {:?}, {seen}", bare.exit));
     Ok(())
+}
+
+/// Whether the name that was searched for stands anywhere on the host now.
+pub fn searched(scene: &Scene) -> Result<(bool, String), String> {
+    let name = scene.searched.as_deref().ok_or("no name was searched for")?;
+    let found = on_the_host(name);
+    Ok((!found.is_empty(), format!("named {name}: {} paths", found.len())))
 }
 
 #[then(regex = r#"^the other attempt does not print "(.+)"$"#)]
@@ -130,8 +143,8 @@ async fn bare_prints(scene: &mut Scene, variable: String) -> StepResult {
     let first = in_the_home(scene, &variable, &scene.words.clone())?;
     let second = in_the_home(scene, &variable, &scene.other_words.clone())?;
     let (one, two) = (format!("{}-bare", scene.nonce), format!("{}-bare2", scene.nonce));
-    let (_, other) = futures::future::join(launcher.bare(&first, &one), launcher.bare(&second, &two)).await;
-    let (printed, seen) = prints(&other?, &name);
+    launcher.bare(&first, &one).await?; // what it has done stays there
+    let (printed, seen) = prints(&launcher.bare(&second, &two).await?, &name);
     scene.control(ControlKind::Bare, printed, format!("bare: {seen}"));
     Ok(())
 }
@@ -144,7 +157,7 @@ fn prints(launch: &Launch, name: &str) -> (bool, String) {
 
 /// The shell command with a variable that names a folder of the home.
 fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>, String> {
-    let folder = format!("{}/factories/{}-temp", crate::lab::HOME, scene.nonce);
+    let folder = scene.factory().join("bare-temp").display().to_string();
     let words = scene.expand_text(words)?;
     Ok(shell(&format!("export {variable}={folder}\nmkdir -p {folder}\n{words}")))
 }
@@ -164,11 +177,10 @@ fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
 
 /// The worktree of a repo, or the artifacts, of a launch.
 fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
-    let observe = &Scene::context()?.manifest.observe;
+    let manifest = &Scene::context()?.manifest;
     match repo {
-        Some(repo) if !observe.worktree.is_empty() => launch.templates.with("repo", repo).render(&observe.worktree),
-        Some(_) => launch.templates.render("{{worktree}}"),
-        None => launch.templates.render(&observe.artifacts),
+        Some(repo) => launch.templates.with("repo", repo).render(manifest.worktree()),
+        None => launch.templates.render(&manifest.observe.artifacts),
     }
     .map(PathBuf::from)
 }

@@ -1,0 +1,51 @@
+//! A step that waits: it shows in its worktree that it runs, and goes on when it is told to. So the harness can look, or
+//! do something, while an attempt certainly runs; nothing depends on how fast anything is.
+
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The shell command that waits, in the worktree; it touches its sign until then.
+pub const WAITS: &str = "until [ -e go ]; do touch started; sleep 0.02; done";
+
+/// The names that it and [`go`] make in the worktree.
+pub const MARKS: [&str; 2] = ["started", "go"];
+
+/// From the start of a launch to the first sign; a launch that takes longer is at fault.
+const START: Duration = Duration::from_secs(15);
+
+/// A step that shows no life for so long is dead: 25 of its turns.
+const SILENT: Duration = Duration::from_millis(500);
+
+/// Waits for the step's first sign.
+///
+/// # Errors
+/// When there is none in 15 s.
+pub async fn first_sign(worktree: &Path) -> Result<(), String> {
+    let began = Instant::now();
+    while std::fs::metadata(worktree.join("started")).is_err() {
+        if began.elapsed() > START {
+            return Err(format!("the step gave no sign in {START:?}"));
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
+/// Tells it to go on.
+///
+/// # Errors
+/// When its worktree cannot be written.
+pub fn go(worktree: &Path) -> Result<(), String> {
+    std::fs::write(worktree.join("go"), "").map_err(|e| format!("{}: {e}", worktree.display()))
+}
+
+/// Waits until the step shows no more life, at most for `bound`; whether that came to pass.
+pub async fn last_sign(worktree: &Path, bound: Duration) -> bool {
+    let (began, sign) = (Instant::now(), worktree.join("started"));
+    let silent = |at: SystemTime| at.elapsed().is_ok_and(|age| age > SILENT);
+    let is_silent = || std::fs::metadata(&sign).and_then(|m| m.modified()).is_ok_and(silent);
+    while !is_silent() && began.elapsed() < bound {
+        tokio::time::sleep(SILENT / 10).await;
+    }
+    is_silent()
+}
