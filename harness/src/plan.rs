@@ -63,6 +63,8 @@ pub struct Plan {
     pub inherits: bool,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
+    /// Whether the caller's 0, 1 and 2 are files of the user, not pipes.
+    pub files: bool,
 }
 
 /// The step's name in every settings file.
@@ -85,6 +87,7 @@ impl Default for Plan {
             others: Map::new(),
             inherits: false,
             stdin: Vec::new(),
+            files: false,
         }
     }
 }

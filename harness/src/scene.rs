@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 
 use crate::driver::{Manifest, Templates};
-use crate::lab::{HOME, Lab, home};
+use crate::lab::{HOME, Lab, home, keyring};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
@@ -144,25 +144,24 @@ impl Scene {
         Ok(Lab::expand(&self.expand_text(word)?))
     }
 
-    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), and the places
-    /// of the next attempt: `{artifacts}`, `{factory}`, `{second}` (the worktree of the second repo), `{repository}`,
-    /// `{other}` (a repo beside it).
+    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}` and
+    /// `{user-key}` (keys of the caller), and the places of the next attempt: `{factory}`, `{second}` (the worktree of the
+    /// second repo), `{repository}`, `{other}` (a repo beside it), and those of the manifest
+    /// ([`crate::driver::manifest::Observe::places`]).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
         let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
+        text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
         if text.contains('{') {
             let manifest = &Self::context()?.manifest;
             let templates = self.templates()?;
-            for (name, template, repo) in [
-                ("{factory}", "{{factory}}", "demo"),
-                ("{artifacts}", manifest.observe.artifacts.as_str(), "demo"),
-                ("{second}", manifest.worktree(), "extra"),
-            ] {
+            let others = [("{factory}", "{{factory}}", "demo"), ("{second}", manifest.worktree(), "extra")];
+            for (name, template, repo) in others.into_iter().chain(manifest.observe.places()) {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
                 }

@@ -55,6 +55,7 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
     for folder in OWN_FOLDERS.iter().filter(|folder| **folder != HOME).chain(&["/tmp", "/var/tmp"]) {
         canary(&Path::new(folder).join("customers.csv"))?;
     }
+    super::windows::furnish()?;
     for folder in LISTED {
         canary(&home.join(folder).join(format!("{}.txt", token()?)))?;
     }
@@ -80,7 +81,7 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
 }
 
 /// A file that nobody inside a sandbox may see.
-fn canary(path: &Path) -> io::Result<()> {
+pub fn canary(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -13,7 +13,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
 use super::programs::{BUBBLEWRAP, Folder, Program};
-use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network};
+use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network, services, windows};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
@@ -167,7 +167,8 @@ fn places(new: &Path) -> io::Result<()> {
         folder(&new.join(name), mode)?;
     }
     symlink("../run", new.join("var/run"))?;
-    for own in super::OWN_FOLDERS {
+    symlink(services::LINK.1, below(new, services::LINK.0))?;
+    for own in super::OWN_FOLDERS.iter().chain(&windows::FOLDERS).chain(&services::FOLDERS) {
         let path = below(new, own);
         folder(&path, 0o700)?;
         give(&path)?;

@@ -20,8 +20,13 @@ pub fn of_user() -> Vec<(String, String)> {
         ("GPG_AGENT_INFO", format!("{runtime}/gnupg/S.gpg-agent:0:1")),
         ("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={runtime}/bus")),
         ("DOCKER_HOST", format!("unix://{runtime}/docker.sock")),
+        ("DISPLAY", ":0".to_owned()),
+        ("TMUX", format!("/tmp/tmux-{UID}/default,1,0")),
+        ("VSCODE_IPC_HOOK_CLI", format!("{runtime}/vscode-ipc-1.sock")),
         ("WAYLAND_DISPLAY", "wayland-0".to_owned()),
         ("XAUTHORITY", format!("{HOME}/.Xauthority")),
+        ("WSL_INTEROP", crate::lab::windows::INTEROP.to_owned()),
+        ("WSL_DISTRO_NAME", "Lab".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", format!("{}0000cafe0000cafe", crate::lab::home::TOKEN)),
         ("CALLERS_OWN", "kept".to_owned()),
     ]

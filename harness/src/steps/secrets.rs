@@ -33,8 +33,7 @@ fn the_secret(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe gets the secret")]
 async fn bare_secret(scene: &mut Scene) -> StepResult {
-    let bare =
-        Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), scene.plan.inherits).await?;
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let found = secret(&bare);
     let seen = found.clone().unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
     scene.control(ControlKind::Bare, found.is_some() && bare.unfinished().is_none(), seen);
@@ -65,8 +64,7 @@ fn nothing_there(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe finds it")]
 async fn bare_finds(scene: &mut Scene) -> StepResult {
-    let bare =
-        Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), scene.plan.inherits).await?;
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
     scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), told(&bare));
     Ok(())
@@ -83,8 +81,7 @@ fn not_there(scene: &mut Scene, path: String) -> StepResult {
 #[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
 async fn bare_writes(scene: &mut Scene, path: String) -> StepResult {
     let path = scene.expand(&path)?;
-    let bare =
-        Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), scene.plan.inherits).await?;
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let there = std::fs::symlink_metadata(&path).is_ok();
     scene.control(ControlKind::Bare, there && bare.unfinished().is_none(), told(&bare));
     Ok(())
@@ -101,10 +98,15 @@ fn ran(scene: &mut Scene, how: String) -> StepResult {
     Ok(())
 }
 
-/// The first token of a canary in what a launch printed, or a file in which a sweep found one.
+/// The first token of a canary in what a launch printed, a listener that was reached, or a file in which a sweep found a
+/// token.
 pub fn secret(launch: &Launch) -> Option<String> {
     if let Some(token) = token(&launch.output()) {
         return Some(format!("the secret {token} arrived"));
+    }
+    // The listener may be slow to answer: that it could be connected to is what counts.
+    if let Some(line) = launch.report.lines.iter().find(|l| l.action == "socket" && l.ok) {
+        return Some(format!("the socket {} was reached", line.target));
     }
     let hits = launch.report.lines.iter().filter(|l| l.action == "sweep").filter_map(|l| l.detail.get("hits"));
     let own = launch.factory.display().to_string();
@@ -116,7 +118,7 @@ pub fn secret(launch: &Launch) -> Option<String> {
 }
 
 /// A whole token; its beginning alone stands in the argv of a sweep, which messages may repeat.
-fn token(text: &str) -> Option<String> {
+pub fn token(text: &str) -> Option<String> {
     text.match_indices(TOKEN).find_map(|(at, _)| {
         let rest: String = text[at + TOKEN.len()..].chars().take_while(char::is_ascii_hexdigit).collect();
         (!rest.is_empty()).then(|| format!("{TOKEN}{rest}"))

@@ -163,7 +163,7 @@ fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>
 }
 
 /// Where a name stands on the host.
-fn on_the_host(name: &str) -> Vec<PathBuf> {
+pub fn on_the_host(name: &str) -> Vec<PathBuf> {
     named(name, Path::new("/"), &SYSTEM.map(Path::new))
 }
 
