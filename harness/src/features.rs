@@ -9,6 +9,7 @@ use gherkin::{Feature, GherkinEnv, Rule, Scenario};
 
 use crate::catalogue::{Catalogue, is_id};
 use crate::driver::{Kind, Manifest};
+use crate::lab::Lab;
 use crate::verdict::Verdict;
 
 /// One scenario, with what its tags say.
@@ -50,6 +51,11 @@ impl Case {
     /// What it asks of a driver beyond launching: the words after `@needs:`.
     pub fn needs(&self) -> impl Iterator<Item = &str> {
         self.tags.iter().filter_map(|t| t.strip_prefix("needs:"))
+    }
+
+    /// Programs of the host that it uses inside: the words after `@program:`.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().filter_map(|t| t.strip_prefix("program:"))
     }
 
     /// `ID/case`.
@@ -155,6 +161,7 @@ fn not_asked(
             "events" => manifest.observe.events.is_some(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "parts" => manifest.provide.len() > 1,
+            "validate" => manifest.commands.validate.is_some(),
             "backend" => manifest.backend.is_some(),
             _ => false,
         };
@@ -162,7 +169,12 @@ fn not_asked(
             return Some((Verdict::NotClaimed, format!("it cannot be asked: it has no {need}")));
         }
     }
-    blocked.map(|why| (Verdict::Blocked, why.to_owned()))
+    let lacking = case.programs().find(|name| Lab::program(name).is_none());
+    lacking
+        .map(|name| {
+            (Verdict::Blocked, format!("{name} is not in /usr/bin, /usr/local/bin or /bin; `make setup` installs it"))
+        })
+        .or_else(|| blocked.map(|why| (Verdict::Blocked, why.to_owned())))
 }
 
 fn is_platform(tag: &str) -> bool {

@@ -1,11 +1,13 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
 use crate::driver::Manifest;
+use crate::furnished::Furnished;
 use crate::lab::{Lab, home};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
@@ -32,7 +34,7 @@ pub struct Kept {
     /// The repo whose worktree it is; none = the artifacts.
     pub repo: Option<String>,
     /// The path in it.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// What it must be.
     pub state: crate::place::State,
 }
@@ -60,7 +62,7 @@ pub struct Scene {
     /// The last judgement of a place.
     pub kept: Option<Kept>,
     /// A file of the user that the step must not change.
-    pub victim: Option<std::path::PathBuf>,
+    pub victim: Option<PathBuf>,
     /// A name that was searched for on the host.
     pub searched: Option<String>,
     /// The last shell command, as the feature writes it.
@@ -71,6 +73,10 @@ pub struct Scene {
     pub may_be_refused: bool,
     /// Different hosts that were asked for.
     pub asked: Vec<String>,
+    /// What it put on the user's host.
+    pub furnished: Vec<Furnished>,
+    /// What the factory said about the settings.
+    pub said: Option<Launch>,
     attempts: u32,
 }
 
@@ -92,6 +98,8 @@ impl Scene {
             other_words: String::new(),
             may_be_refused: false,
             asked: Vec::new(),
+            furnished: Vec::new(),
+            said: None,
             attempts: 0,
         }
     }
@@ -122,12 +130,16 @@ impl Scene {
     }
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
+    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it), `{library}` (a
+    /// folder of the user for this scenario).
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
-        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        let mut text = words
+            .replace("{library}", "~/library/{nonce}")
+            .replace("{nonce}", &self.nonce)
+            .replace("{token}", home::TOKEN);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
@@ -227,6 +239,15 @@ impl Scene {
     pub async fn again(&mut self, plan: &Plan) -> Result<Launch, String> {
         self.attempts += 1;
         Self::launcher()?.launch(plan, &self.nonce, self.attempts).await
+    }
+
+    /// Has the factory look at the settings of a plan.
+    ///
+    /// # Errors
+    /// As [`Scene::again`].
+    pub async fn validate(&mut self, plan: &Plan) -> Result<Launch, String> {
+        self.attempts += 1;
+        Self::launcher()?.validate(plan, &self.nonce, self.attempts).await
     }
 
     /// The same plan with one thing changed: for planted controls.

@@ -19,6 +19,10 @@ pub const REPOSITORIES: &str = "/home/dev/src";
 /// Their names.
 pub const REPOSITORY_NAMES: [&str; 2] = ["demo", "extra"];
 
+/// Where a user may keep a library: folders that a scenario furnishes and then allows.
+pub const LIBRARIES: [&str; 7] =
+    [HOME, "/srv/data", "/opt/data", "/var/lib/data", "/mnt/data", "/tmp", "/run/user/42042"];
+
 /// Files a real home has, with the folder modes that their programs ask for.
 const SECRETS: &[&str] = &[
     ".ssh/id_ed25519",
@@ -78,7 +82,7 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
 }
 
 /// A file that nobody inside a sandbox may see.
-fn canary(path: &Path) -> io::Result<()> {
+pub fn canary(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -116,6 +120,11 @@ pub fn repository_of(nonce: &str, name: &str) -> PathBuf {
     Path::new(REPOSITORIES).join(nonce).join(name)
 }
 
+/// The library of one scenario in a place.
+pub fn library(place: &str, nonce: &str) -> PathBuf {
+    Path::new(place).join("library").join(nonce)
+}
+
 /// Makes the repositories of one scenario, if they are not there yet.
 pub fn provide_repositories(nonce: &str) -> io::Result<()> {
     for name in REPOSITORY_NAMES {
@@ -129,7 +138,8 @@ pub fn provide_repositories(nonce: &str) -> io::Result<()> {
 
 /// Removes what a scenario has left.
 pub fn clear(nonce: &str) {
-    for folder in [Path::new(REPOSITORIES).join(nonce), Path::new(HOME).join("factories").join(nonce)] {
+    let own = [Path::new(REPOSITORIES).join(nonce), Path::new(HOME).join("factories").join(nonce)];
+    for folder in own.into_iter().chain(LIBRARIES.map(|place| library(place, nonce))) {
         // A folder that cannot be removed goes with the lab.
         let _ = fs::remove_dir_all(folder);
     }

@@ -132,6 +132,20 @@ impl Launcher<'_> {
     /// # Errors
     /// When the harness cannot prepare the launch: a template, a file, a fault.
     pub async fn launch(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
+        self.ask(offered, plan, nonce, attempt).await
+    }
+
+    /// Has a factory look at the settings of the plan; nothing is executed.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`], and when the driver has no such command.
+    pub async fn validate(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let command = self.manifest.commands.validate.as_deref().ok_or("the driver has no commands.validate")?;
+        self.ask(command, plan, nonce, attempt).await
+    }
+
+    async fn ask(&self, asked: &[String], plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let attempt = format!("{nonce}-a{attempt}");
         let factory = PathBuf::from(HOME).join("factories").join(nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
@@ -145,8 +159,7 @@ impl Launcher<'_> {
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
         let command = plan.command();
-        let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
-        let argv = templates.argv(offered, &command)?;
+        let argv = templates.argv(asked, &command)?;
         let cwd = if worktree.is_empty() { factory.clone() } else { PathBuf::from(&worktree) };
         let mut environment = environment::of_user();
         for (name, template) in &self.manifest.env.set {
@@ -252,6 +265,8 @@ impl Launcher<'_> {
             "worktree": worktree,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),
+            "allow_read": absolute(plan, "allow_read"),
+            "allow_write": absolute(plan, "allow_write"),
             "repo": plan.repos.first().map(|(name, _)| name),
         });
         // Paths that are made of other paths of the manifest.
@@ -272,6 +287,11 @@ impl Launcher<'_> {
         let made = self.bare(&argv.map(str::to_owned), attempt).await?;
         if made.exit == Some(0) { Ok(path) } else { Err(format!("git worktree add: {}", made.output())) }
     }
+}
+
+/// The paths of a list for a sandbox that reads no settings; a factory reads them as written.
+fn absolute(plan: &Plan, list: &str) -> Vec<String> {
+    plan.paths(list).iter().map(|path| Lab::expand(path)).collect()
 }
 
 struct Order<'a> {
