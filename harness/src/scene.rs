@@ -130,16 +130,14 @@ impl Scene {
     }
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it), `{library}` (a
-    /// folder of the user for this scenario).
+    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
+    /// `{library}` is a folder of the user for this scenario.
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
-        let mut text = words
-            .replace("{library}", "~/library/{nonce}")
-            .replace("{nonce}", &self.nonce)
-            .replace("{token}", home::TOKEN);
+        let words = &words.replace("{library}", "~/library/{nonce}");
+        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }

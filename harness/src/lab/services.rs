@@ -32,10 +32,10 @@ pub fn start() -> io::Result<()> {
     SOCKETS.iter().try_for_each(|socket| listen(Path::new(&Lab::expand(socket))))
 }
 
-/// Starts one more in the runtime of the caller.
+/// Listens at a path until the runtime ends, and answers every connection with a token of its own.
 ///
 /// # Errors
-/// When the socket cannot be made.
+/// When the socket cannot be bound.
 pub fn listen(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
