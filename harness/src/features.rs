@@ -160,6 +160,7 @@ fn not_asked(
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
+            "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
             "validate" => manifest.commands.validate.is_some(),
             "backend" => manifest.backend.is_some(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::driver::Manifest;
 use crate::furnished::Furnished;
-use crate::lab::{Lab, home};
+use crate::lab::{Lab, home, keyring};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
@@ -130,25 +130,22 @@ impl Scene {
     }
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}`, and the places of the next attempt: `{artifacts}`,
-    /// `{factory}`, `{second}` (the worktree of the second repo), `{repository}`, `{other}` (a repo beside it).
-    /// `{library}` is a folder of the user for this scenario.
+    /// `{session-key}`, `{user-key}`, `{factory}`, `{repository}`, `{other}` (a repo beside it), and those of the manifest
+    /// ([`crate::driver::manifest::Observe::places`]). `{library}` is a folder of the user for this scenario.
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
         let words = &words.replace("{library}", "~/library/{nonce}");
         let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN);
+        text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }
         if text.contains('{') {
             let observe = &Self::context()?.manifest.observe;
             let templates = Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)?;
-            for (name, template, repo) in [
-                ("{factory}", "{{factory}}", "demo"),
-                ("{artifacts}", observe.artifacts.as_str(), "demo"),
-                ("{second}", observe.worktree.as_str(), "extra"),
-            ] {
+            for (name, template, repo) in [("{factory}", "{{factory}}", "demo")].into_iter().chain(observe.places()) {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
                 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::places::Protected;
 use crate::catalogue::{Catalogue, is_id};
 
 /// Sandbox: launches one command under a policy. Factory: keeps the whole contract.
@@ -119,6 +120,8 @@ pub struct Observe {
     pub events: Option<Observation>,
     /// The outcome.
     pub outcome: Option<Observation>,
+    /// Where it keeps its secrets, keys and signing shim.
+    pub protected: Option<Protected>,
     /// Exit codes by which the factory says that it executed nothing.
     pub refused_codes: Vec<i32>,
 }

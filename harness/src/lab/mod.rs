@@ -8,9 +8,11 @@
 
 pub mod fault;
 pub mod home;
+pub mod keyring;
 pub mod namespaces;
 pub mod network;
 pub mod programs;
+pub mod protected;
 pub mod root;
 pub mod services;
 pub mod world;
