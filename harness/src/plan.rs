@@ -63,6 +63,10 @@ pub struct Plan {
     pub inherits: bool,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
+    /// Where the first repository lies, if elsewhere.
+    pub repository: Option<String>,
+    /// The name of the factory's folder, if it has one of its own.
+    pub folder: Option<String>,
 }
 
 /// The settings that name paths.
@@ -88,6 +92,8 @@ impl Default for Plan {
             others: Map::new(),
             inherits: false,
             stdin: Vec::new(),
+            repository: None,
+            folder: None,
         }
     }
 }

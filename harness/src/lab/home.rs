@@ -164,6 +164,20 @@ fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Adds a file to a repository of a scenario.
+///
+/// # Errors
+/// When it cannot be written or committed.
+pub fn commit(nonce: &str, name: &str, file: &str, text: &str) -> io::Result<()> {
+    provide_repositories(nonce)?;
+    let repository = repository_of(nonce, name);
+    let path = repository.join(file);
+    fs::create_dir_all(path.parent().unwrap_or(&repository))?;
+    fs::write(path, text)?;
+    git(&repository, &["add", "-A"])?;
+    git(&repository, &["commit", "-q", "-m", "Add a file"])
+}
+
 fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
     let search = Lab::search_path();
     let output = Command::new(Lab::which("git").ok_or_else(|| io::Error::other("git is not on PATH"))?)

@@ -7,6 +7,8 @@ pub mod environment;
 mod files;
 mod process;
 
+pub use process::leave_open;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -122,7 +124,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
-        let factory = PathBuf::from(HOME).join("factories").join(nonce);
+        let factory = factory(plan, nonce);
         let context = self.context(plan, &Value::Null, &factory, &format!("{nonce}-a{attempt}"), "")?;
         Ok(Templates::new(context))
     }
@@ -147,14 +149,14 @@ impl Launcher<'_> {
 
     async fn ask(&self, asked: &[String], plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let attempt = format!("{nonce}-a{attempt}");
-        let factory = PathBuf::from(HOME).join("factories").join(nonce);
+        let factory = factory(plan, nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
         let worktree = match self.manifest.kind {
-            Kind::Sandbox => self.worktree(nonce, &factory, &attempt).await?,
+            Kind::Sandbox => self.worktree(&repository(plan, nonce, "demo"), &factory, &attempt).await?,
             Kind::Factory => String::new(),
         };
-        let settings = plan.settings(|name| home::repository_of(nonce, name).display().to_string());
+        let settings = plan.settings(|name| repository(plan, nonce, name));
         let context = self.context(plan, &settings, &factory, &attempt, &worktree)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
@@ -280,13 +282,24 @@ impl Launcher<'_> {
     }
 
     /// A worktree of the repository for a sandbox, which makes none itself.
-    async fn worktree(&self, nonce: &str, factory: &Path, attempt: &str) -> Result<String, String> {
+    async fn worktree(&self, repository: &str, factory: &Path, attempt: &str) -> Result<String, String> {
         let path = factory.join(attempt).display().to_string();
-        let repository = home::repository_of(nonce, "demo").display().to_string();
-        let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
+        let argv = ["git", "-C", repository, "worktree", "add", "-q", "--detach", &path];
         let made = self.bare(&argv.map(str::to_owned), attempt).await?;
         if made.exit == Some(0) { Ok(path) } else { Err(format!("git worktree add: {}", made.output())) }
     }
+}
+
+/// Where the factory of a scenario lies.
+fn factory(plan: &Plan, nonce: &str) -> PathBuf {
+    let own = PathBuf::from(HOME).join("factories").join(nonce);
+    plan.folder.iter().fold(own, |folder, name| folder.join(name))
+}
+
+/// Where a repository of a scenario lies.
+fn repository(plan: &Plan, nonce: &str, name: &str) -> String {
+    let moved = plan.repository.clone().filter(|_| name == home::REPOSITORY_NAMES[0]);
+    moved.unwrap_or_else(|| home::repository_of(nonce, name).display().to_string())
 }
 
 /// The paths of a list for a sandbox that reads no settings; a factory reads them as written.

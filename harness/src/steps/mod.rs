@@ -12,6 +12,7 @@ mod marks;
 mod protected;
 mod secrets;
 mod settings;
+mod usual;
 mod writes;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.

@@ -153,7 +153,7 @@ fn on_the_host(name: &str) -> Vec<PathBuf> {
     named(name, Path::new("/"), &SYSTEM.map(Path::new))
 }
 
-fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
+pub fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
     let path = folder(scene.last()?, kept.repo.as_deref())?.join(&kept.path);
     let (held, seen) = kept.state.judge(&path);
     scene.found(held, seen);
