@@ -225,21 +225,31 @@ Feature: Paths that are allowed
         | write through a hard link        | link {library}/other/victim {library}/shelf/h + append {library}/shelf/h evil |
         | rename a file of its own to one  | write {library}/shelf/e evil + rename {library}/shelf/e {library}/other/victim |
 
-    # sandbox-runtime 171: the later of two mounts lay over the earlier
+    # sandbox-runtime 171: the later of two mounts lay over the earlier. What is allowed adds up: below what may be written,
+    # allow_read takes nothing away.
     @case:W13
-    Scenario Outline: what is allowed for reading, <order> what is allowed for writing, cannot be written
-      Given the user has a file "{library}/<read>/victim"
-      And "{library}/<first>" may be <how>
+    Scenario Outline: what is allowed for reading, <order> what is allowed for writing, can be read
+      Given "{library}/<first>" may be <how>
       And "{library}/<second>" may be <how else>
-      When the step runs the probe "append {library}/<read>/victim evil"
-      Then the user's file is as it was
-      And bare, the same probe changes the user's file
+      When the step runs the probe "read {library}/<read>"
+      Then the secret arrives
+      And planted, without the setting no secret arrives
 
       Examples:
-        | order                   | read        | first       | how     | second      | how else |
-        | below                   | shelf/inner | shelf       | written | shelf/inner | read     |
-        | below, and named before | shelf/inner | shelf/inner | read    | shelf       | written  |
-        | above                   | shelf       | shelf       | read    | shelf/inner | written  |
+        | order                   | read             | first       | how     | second      | how else |
+        | below                   | shelf/inner/page | shelf       | written | shelf/inner | read     |
+        | below, and named before | shelf/inner/page | shelf/inner | read    | shelf       | written  |
+        | above                   | shelf/book       | shelf       | read    | shelf/inner | written  |
+        | above, and named after  | shelf/book       | shelf/inner | written | shelf       | read     |
+
+    @case:W13
+    Scenario: what is allowed for reading, above what is allowed for writing, cannot be written
+      Given the user has a file "{library}/shelf/victim"
+      And "{library}/shelf" may be read
+      And "{library}/shelf/inner" may be written
+      When the step runs the probe "append {library}/shelf/victim evil"
+      Then the user's file is as it was
+      And bare, the same probe changes the user's file
 
     @case:W13
     Scenario Outline: what is allowed for writing, <order> what is allowed for reading, can be written
@@ -277,11 +287,20 @@ Feature: Paths that are allowed
       And planted, in the artifacts of an attempt that did nothing it is not so
 
     @case:W13
-    Scenario: where /tmp may be read, TMPDIR can be written
-      Given "/tmp" may be read
-      When the step runs the shell command "tools/probe write $TMPDIR/made x + read $TMPDIR/made + read /tmp/customers.csv && exit; tools/probe write made x"
+    Scenario: where a folder of /tmp may be read, TMPDIR can be written
+      Given the user has the secrets
+        | /tmp/library/{nonce}/book |
+      And "/tmp/library/{nonce}" may be read
+      When the step runs the shell command "tools/probe write $TMPDIR/made x + write /tmp/made x + read /tmp/library/{nonce}/book"
       Then every action succeeds
       And the secret arrives
+      And planted, without the setting no secret arrives
+
+    @needs:factory @extra
+    Scenario: a path that is relative is meant from the factory's folder
+      Given "../../library/{nonce}/shelf" may be read
+      When the step runs the probe "read {library}/shelf/book"
+      Then the secret arrives
       And planted, without the setting no secret arrives
 
     # flatpak CVE-2024-42472, bubblewrap CVE-2026-87766: what one run leaves is what the next run mounts
@@ -407,6 +426,21 @@ Feature: Paths that are allowed
       Given "~/.ssh" may be read by this step
       When the settings are validated
       Then it warns "W2" of "~/.ssh"
+      And planted, of "/srv/data" it does not warn
+
+    @case:S01 @needs:validate @extra
+    Scenario: validate warns of a folder in which a service of the host listens
+      Given a service of the host listens at "{library}/shelf/agent"
+      And "{library}/shelf" may be read
+      When the settings are validated
+      Then it warns "W2" of "{library}/shelf"
+      And planted, of "/srv/data" it does not warn
+
+    @needs:validate @extra
+    Scenario: validate warns of a repository that may be written: git runs what a step writes into its hooks
+      Given "/srv/data/repo" may be written
+      When the settings are validated
+      Then it warns "W2" of "/srv/data/repo"
       And planted, of "/srv/data" it does not warn
 
   @FS-16
