@@ -20,29 +20,6 @@ Feature: What a step inherits
       Then no secret arrives
       And bare, the same probe gets the secret
 
-    # bubblewrap 535, sandlock 11: /proc of the host's processes
-    @case:R12
-    Scenario Outline: a process of the host is not seen: <what>
-      Given a process of the host that holds secrets
-      When the step runs the shell command "<command> 2>/dev/null | tr '\0' '\n'"
-      Then no secret arrives
-      And bare, the same probe gets the secret
-
-      Examples:
-        | what                | command                                                  |
-        | its working folder  | cat /proc/[0-9]*/cwd/id_ed25519                          |
-        | its root            | cat /proc/[0-9]*/root/home/dev/.ssh/id_ed25519           |
-        | its environment     | cat /proc/[0-9]*/environ                                 |
-        | an open file        | for f in /proc/[0-9]*/fd/7; do timeout 1 head -n 3 $f; done |
-        | an open folder      | ls -a /proc/[0-9]*/fd/9/                                 |
-
-    @case:R12
-    Scenario: no link in /proc leads to the folder of a process of the host
-      Given a process of the host that holds secrets
-      When the step runs the probe "processes --find /home/dev/.ssh"
-      Then no process shows it
-      And bare, a process shows it
-
     @case:I01 @needs:factory
     Scenario: the step's own variables do arrive
       Given the step has the variable "OWN" with "its value"

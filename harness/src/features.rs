@@ -13,7 +13,7 @@ use crate::lab::Lab;
 use crate::verdict::Verdict;
 
 /// One scenario, with what its tags say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
     /// The guarantee: the id of its Rule.
     pub id: String,
@@ -234,6 +234,18 @@ mod tests {
         let case = Case::of(&feature, Some(rule), &rule.scenarios[1]);
         assert_eq!((case.name().as_str(), case.is_extra()), ("FS-06/cannot-read-~-b", true));
         assert_eq!(case.needs().collect::<Vec<_>>(), ["factory"]);
+    }
+
+    #[test]
+    fn without_a_program_that_it_uses_inside_a_scenario_is_blocked() {
+        let text = "name: none\nkind: sandbox\nplatforms: [linux, macos]\nlaunch: {open: ['{{argv}}']}\n";
+        let manifest = Manifest::parse(text).unwrap();
+        let catalogue = Catalogue::parse("| FS-06 | LWM | must | a | b |\n").unwrap();
+        let mut case = Case { id: "FS-06".into(), tags: vec!["program:sh".into()], ..Case::default() };
+        assert!(not_asked(&case, &manifest, &catalogue, None).is_none());
+        case.tags.push("program:nobody-has-this".into());
+        let (verdict, why) = not_asked(&case, &manifest, &catalogue, None).unwrap();
+        assert_eq!((verdict, why.starts_with("nobody-has-this is not in ")), (Verdict::Blocked, true));
     }
 
     #[test]

@@ -75,8 +75,6 @@ pub struct Scene {
     pub asked: Vec<String>,
     /// What it put on the user's host.
     pub furnished: Vec<Furnished>,
-    /// Processes of the host that run as long as the scenario does.
-    pub processes: Vec<tokio::process::Child>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
     attempts: u32,
@@ -101,7 +99,6 @@ impl Scene {
             may_be_refused: false,
             asked: Vec::new(),
             furnished: Vec::new(),
-            processes: Vec::new(),
             said: None,
             attempts: 0,
         }

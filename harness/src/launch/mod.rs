@@ -7,8 +7,6 @@ pub mod environment;
 mod files;
 mod process;
 
-pub use process::leave_open;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
-//! Given and Then for ordinary work: odd names, odd places, and what a repository or a process of the host brings along.
+//! Given and Then for ordinary work: odd names, odd places, and what a repository brings along.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use cucumber::{given, then};
 use serde_json::json;
@@ -11,11 +10,9 @@ use serde_json::json;
 use super::StepResult;
 use crate::driver::Templates;
 use crate::lab::{HOME, home};
-use crate::launch::leave_open;
 use crate::place::State;
 use crate::plan::Plan;
 use crate::scene::{Kept, Scene};
-use crate::verdict::ControlKind;
 
 #[given(regex = r#"(?s)^the repository's folder is called "(.*)"$"#)]
 fn repository_called(scene: &mut Scene, name: String) -> StepResult {
@@ -59,47 +56,9 @@ fn own_settings(scene: &mut Scene) -> StepResult {
         .map_err(|e| e.to_string())
 }
 
-/// It works in ~/.ssh, has a secret in its environment, and a key and the home open.
-#[given("a process of the host that holds secrets")]
-fn process(scene: &mut Scene) -> StepResult {
-    let start = || {
-        let mut command = tokio::process::Command::new("/bin/sleep");
-        command.arg("60").current_dir(format!("{HOME}/.ssh")).env_clear().env("SECRET_OF_THE_HOST", home::token()?);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-        leave_open(&mut command)?;
-        command.spawn()
-    };
-    scene.processes.push(start().map_err(|e| format!("a process of the host: {e}"))?);
-    Ok(())
-}
-
 #[then(regex = r#"^in the worktree, the file whose name is the bytes "([0-9a-f ]+)" holds "(.*)"$"#)]
 fn named_by_bytes(scene: &mut Scene, bytes: String, text: String) -> StepResult {
     let bytes = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16)).collect::<Result<Vec<u8>, _>>();
     let path = PathBuf::from(OsString::from_vec(bytes.map_err(|e| format!("the feature's bytes: {e}"))?));
     super::writes::judge(scene, Kept { repo: Some("demo".to_owned()), path, state: State::Holds(text) })
-}
-
-#[then("no process shows it")]
-fn no_process(scene: &mut Scene) -> StepResult {
-    let (hits, seen) = hits(scene.last()?);
-    scene.found_certain(hits == Some(0), seen);
-    Ok(())
-}
-
-#[then("bare, a process shows it")]
-async fn bare_process(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
-    let (hits, seen) = hits(&bare);
-    scene.control(ControlKind::Bare, hits.is_some_and(|n| n > 0), format!("bare: {seen}"));
-    Ok(())
-}
-
-/// In how many places of /proc a probe of processes saw what it looked for; none if it did not tell.
-fn hits(launch: &crate::launch::Launch) -> (Option<usize>, String) {
-    let line = launch.report.lines.iter().find(|l| l.action == "processes" && l.ok);
-    let hits = line.and_then(|l| l.detail["hits"].as_array());
-    let count = line.map_or(0, |l| l.detail["count"].as_u64().unwrap_or_default());
-    let shown: Vec<String> = hits.into_iter().flatten().take(4).map(ToString::to_string).collect();
-    (hits.map(Vec::len), format!("{count} processes, shown by: {}", shown.join(" ")))
 }
