@@ -48,6 +48,11 @@ impl Case {
         self.tags.iter().any(|t| t == "extra")
     }
 
+    /// Whether it judges what another platform promises on look-alikes that the lab has. Its verdict is none on that platform.
+    pub fn is_on_fixtures(&self) -> bool {
+        self.tags.iter().any(|t| t == FIXTURE)
+    }
+
     /// What it asks of a driver beyond launching: the words after `@needs:`.
     pub fn needs(&self) -> impl Iterator<Item = &str> {
         self.tags.iter().filter_map(|t| t.strip_prefix("needs:"))
@@ -63,6 +68,9 @@ impl Case {
         format!("{}/{}", self.id, self.case)
     }
 }
+
+/// The tag of scenarios on look-alikes of another platform.
+pub const FIXTURE: &str = "fixture";
 
 /// What is selected on the command line; empty = everything.
 #[derive(Clone, Debug, Default)]
@@ -147,7 +155,8 @@ fn not_asked(
     let here = std::env::consts::OS;
     let letter = if here == "macos" { 'M' } else { 'L' };
     let guarantee = catalogue.get(&case.id)?;
-    if !guarantee.platforms.contains(letter) || case.tags.iter().any(|t| is_platform(t) && t != here) {
+    let asked_here = guarantee.platforms.contains(letter) || (case.is_on_fixtures() && letter == 'L');
+    if !asked_here || case.tags.iter().any(|t| is_platform(t) && t != here) {
         return Some((Verdict::NotApplicable, format!("not a guarantee on {here}")));
     }
     if !manifest.platforms.iter().any(|p| p == here) {
@@ -159,6 +168,7 @@ fn not_asked(
             "yaml" => manifest.settings_file.is_some(),
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
+            "outcome" => manifest.observe.outcome.is_some(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
@@ -246,6 +256,20 @@ mod tests {
         case.tags.push("program:nobody-has-this".into());
         let (verdict, why) = not_asked(&case, &manifest, &catalogue, None).unwrap();
         assert_eq!((verdict, why.starts_with("nobody-has-this is not in ")), (Verdict::Blocked, true));
+    }
+
+    #[test]
+    fn what_another_platform_promises_is_asked_on_fixtures_only() {
+        let catalogue = Catalogue::parse("| FS-06 | W | must | a | b |\n").unwrap();
+        let manifest = Manifest::parse("name: n\nkind: factory\nplatforms: [linux]\ncommands: {run: [x]}\n").unwrap();
+        for (tag, asked) in [("fixture", true), ("extra", false)] {
+            let text = TEXT.replace("@extra", &format!("@{tag}"));
+            let mut feature = vec![Feature::parse(text, GherkinEnv::default()).unwrap()];
+            mark_not_asked(&mut feature, &manifest, &catalogue, None);
+            let step = &feature[0].rules[0].scenarios[0].steps[0].value;
+            assert_eq!(step == "x", asked, "{tag}: {step}");
+            assert!(asked || step.starts_with("not asked, not-applicable"), "{step}");
+        }
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub struct Plan {
     pub repository: Option<String>,
     /// The name of the factory's folder, if it has one of its own.
     pub folder: Option<String>,
+    /// Whether the caller's 0, 1 and 2 are files of the user, not pipes.
+    pub files: bool,
 }
 
 /// The settings that name paths.
@@ -94,6 +96,7 @@ impl Default for Plan {
             stdin: Vec::new(),
             repository: None,
             folder: None,
+            files: false,
         }
     }
 }

@@ -57,6 +57,7 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
     for folder in OWN_FOLDERS.iter().filter(|folder| **folder != HOME).chain(&["/tmp", "/var/tmp"]) {
         canary(&Path::new(folder).join("customers.csv"))?;
     }
+    super::windows::furnish()?;
     for folder in LISTED {
         canary(&home.join(folder).join(format!("{}.txt", token()?)))?;
     }

@@ -15,6 +15,7 @@ pub mod programs;
 pub mod protected;
 pub mod root;
 pub mod services;
+pub mod windows;
 pub mod world;
 
 use std::path::{Path, PathBuf};

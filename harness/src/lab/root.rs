@@ -169,7 +169,7 @@ fn places(new: &Path) -> io::Result<()> {
         folder(&new.join(name), mode)?;
     }
     symlink("../run", new.join("var/run"))?;
-    for own in super::OWN_FOLDERS {
+    for own in super::OWN_FOLDERS.iter().chain(&super::windows::FOLDERS) {
         let path = below(new, own);
         folder(&path, 0o700)?;
         give(&path)?;

@@ -25,6 +25,7 @@ const SOCKETS: &[&str] = &[
     "/tmp/.X11-unix/X0",
     "~/.docker/run/docker.sock",
     "~/.gnupg/S.gpg-agent",
+    super::windows::INTEROP,
 ];
 
 /// Starts them in the runtime of the caller.

@@ -6,6 +6,7 @@
 pub mod environment;
 mod files;
 mod process;
+pub mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
 use crate::plan::Plan;
 use crate::probe::Report;
+use stdio::Files;
 
 /// One launch and what came of it.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub struct Launch {
     pub templates: std::rc::Rc<Templates>,
     /// The factory's folder.
     pub factory: PathBuf,
+    /// The files that were its 0, 1 and 2, if they were files.
+    pub files: Option<Files>,
     /// How long it took.
     pub took: Duration,
 }
@@ -176,8 +180,7 @@ impl Launcher<'_> {
             name: &attempt,
             templates,
             factory,
-            stdin: &plan.stdin,
-            inherits: plan.inherits,
+            plan: Some(plan),
         })
         .await
     }
@@ -187,14 +190,18 @@ impl Launcher<'_> {
     /// # Errors
     /// When it cannot be started.
     pub async fn bare(&self, command: &[String], nonce: &str) -> Result<Launch, String> {
-        self.bare_with(command, nonce, false).await
+        self.bare_from(command, nonce, None).await
     }
 
-    /// The same, with the caller's descriptors left open if `inherits`.
+    /// The same, with the descriptors that the plan's caller has.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub async fn bare_with(&self, command: &[String], nonce: &str, inherits: bool) -> Result<Launch, String> {
+    pub async fn bare_with(&self, command: &[String], nonce: &str, plan: &Plan) -> Result<Launch, String> {
+        self.bare_from(command, nonce, Some(plan)).await
+    }
+
+    async fn bare_from(&self, command: &[String], nonce: &str, plan: Option<&Plan>) -> Result<Launch, String> {
         let cwd = PathBuf::from(home::REPOSITORIES).join("demo");
         let templates = std::rc::Rc::new(Templates::new(json!({})));
         let (argv, command) = (command.to_vec(), command.to_vec());
@@ -208,8 +215,7 @@ impl Launcher<'_> {
             name: nonce,
             templates,
             factory,
-            stdin: b"",
-            inherits,
+            plan,
         })
         .await
     }
@@ -223,11 +229,15 @@ impl Launcher<'_> {
             None => None,
         };
         let backend = self.manifest.backend.as_deref().unwrap_or_default();
-        let ended = process::run(&order.argv, &order.cwd, &order.environment, order.stdin, |command| {
+        let files = order.plan.filter(|plan| plan.files).map(|_| Files::new(order.name)).transpose();
+        let files = files.map_err(|e| format!("the caller's files: {e}"))?;
+        let input = process::Input { text: order.plan.map_or(b"", |plan| &plan.stdin), files: files.as_ref() };
+        let inherits = order.plan.is_some_and(|plan| plan.inherits);
+        let ended = process::run(&order.argv, &order.cwd, &order.environment, input, |command| {
             if let Some(prepared) = prepared {
                 prepared.arrange(command, backend);
             }
-            if order.inherits { process::leave_open(command) } else { Ok(()) }
+            if inherits { process::leave_open(command) } else { Ok(()) }
         })
         .await
         .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;
@@ -242,6 +252,7 @@ impl Launcher<'_> {
             stderr: ended.stderr,
             templates: order.templates,
             factory: order.factory,
+            files,
             took: ended.took,
         })
     }
@@ -314,6 +325,6 @@ struct Order<'a> {
     name: &'a str,
     templates: std::rc::Rc<Templates>,
     factory: PathBuf,
-    stdin: &'a [u8],
-    inherits: bool,
+    /// What the caller gives the process; none = nothing.
+    plan: Option<&'a Plan>,
 }

@@ -4,12 +4,15 @@
 
 mod allowed;
 mod asking;
+mod descriptors;
 mod egress;
 mod environment;
 mod keyrings;
 mod launching;
 mod marks;
+mod processes;
 mod protected;
+mod records;
 mod secrets;
 mod settings;
 mod usual;

@@ -43,7 +43,8 @@ async fn victim_changed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
+/// Whether the user's file is as it was, and how it is.
+pub fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
     use std::os::unix::fs::PermissionsExt;
     let path = scene.victim.as_deref().ok_or("the user has no file")?;
     let (held, seen) = State::Holds(VICTIM.to_owned()).judge(path);
@@ -149,7 +150,7 @@ fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>
 }
 
 /// Where a name stands on the host.
-fn on_the_host(name: &str) -> Vec<PathBuf> {
+pub fn on_the_host(name: &str) -> Vec<PathBuf> {
     named(name, Path::new("/"), &SYSTEM.map(Path::new))
 }
 
