@@ -71,6 +71,22 @@ Feature: Paths that are allowed
       And the secret arrives
       And planted, without the setting no secret arrives
 
+    Scenario: with network allowlist what is allowed is read and written as well
+      Given the network is allowlist
+      And "{library}/shelf" may be written
+      When the step runs the probe "read {library}/shelf/book + write {library}/shelf/made x"
+      Then the secret arrives
+      And on the host, "{library}/shelf/made" holds "x"
+      And planted, without the setting it is not so
+
+    @needs:factory
+    Scenario: an agent reads what is allowed as well
+      Given "{library}/shelf" may be read
+      And the step is run by the provider "claude-code" with the prompt "tools/probe read ~/library/{nonce}/shelf/book"
+      When the step is run
+      Then the secret arrives
+      And planted, without the setting no secret arrives
+
     Scenario: allow_read of another step is not for this one
       Given "{library}/shelf" may be read by another step
       When the step runs the probe "read {library}/shelf/book"
@@ -371,6 +387,13 @@ Feature: Paths that are allowed
         | read  | read    | ~/.ssh/config | read ~/.ssh/config              |
         | write | written | ~/.aws       | read ~/.aws/credentials          |
         | read  | read    | ~/src        | read {other}/customers.csv       |
+
+    Scenario: allow_write of ~/.config/gh opens it for writing
+      Given "~/.config/gh" may be written
+      When the step runs the probe "write ~/.config/gh/made-{nonce} x"
+      Then every action succeeds
+      And on the host, "~/.config/gh/made-{nonce}" holds "x"
+      And planted, without the setting it is not so
 
     # claude-code 32226: what is allowed as a whole is open as a whole
     @case:R11

@@ -7,6 +7,8 @@ Feature: The worktree
     Background:
       Given a sandboxed step
 
+    # sandbox-runtime 171: a worktree that lies below a hidden folder, as these do below the home
+    @case:W13
     Scenario Outline: can <what>
       When the step runs the probe "<probe>"
       Then every action succeeds
@@ -110,11 +112,11 @@ Feature: The worktree
         | going home                  | w=$PWD; cd && pwd >$w/proof                                     | /home/dev |
         | a file in the home          | echo ran >$HOME/f && cat $HOME/f >proof                         | ran   |
         | a program by a link of /etc | awk 'BEGIN { print 6 * 7 }' >proof                              | 42    |
-        | UTF-8                       | locale charmap >proof                                           | UTF-8 |
+        | a letter of two bytes       | printf ä \| wc -m >proof                                        | 1     |
         | the host's time zone        | date -d @0 +%H%Z >proof                                         | 05LAB |
         | a time zone of its own      | TZ=XYZ-3 date -d @0 +%H%Z >proof                                | 03XYZ |
         | the host's certificates     | tail -n 1 /etc/ssl/certs/devbox.pem >proof                      | -----END CERTIFICATE----- |
-        | its own processes           | ps -o pid= -p $$ >/dev/null 2>&1; [ -d /proc/$$ ] && echo ran >proof | ran |
+        | its own processes           | [ -d /proc/$$ ] && echo ran >proof | ran |
 
     @extra @program:python3
     Scenario Outline: ordinary work with python3: <what>
@@ -126,7 +128,7 @@ Feature: The worktree
         | what                  | command                                                                                     | proof |
         | a script              | echo "open('proof', 'w').write('ran')" >s.py && python3 s.py                              | ran   |
         | another process       | python3 -c "import subprocess as s; print(s.check_output(['echo', 'ran'], text=True))" >proof | ran |
-        | the user's name       | python3 -c "import getpass, os, pwd; print(pwd.getpwuid(os.getuid()).pw_name)" >proof     | dev   |
+        | the user's name       | python3 -c "import os, pwd; print(pwd.getpwuid(os.getuid()).pw_name)" >proof     | dev   |
         | the home              | python3 -c "import os; print(os.path.expanduser('~'))" >proof                             | /home/dev |
         | the locale            | python3 -c "import locale; print(locale.setlocale(locale.LC_ALL, ''))" >proof             | C.UTF-8 |
         | a temporary folder    | python3 -c "import tempfile as t; d = t.TemporaryDirectory(); open(d.name + '/f', 'w'); print('ran')" >proof | ran |
