@@ -1,6 +1,5 @@
-Feature: What a step inherits
-  Whoever starts a factory has tokens in the environment, files open, keys in a keyring. None of it is for a step.
-  So far of SEC-07: descriptors beyond 2; writing and chmod through 0, 1 and 2 follow.
+Feature: The environment a step inherits
+  Whoever starts a factory has tokens in the environment. None of them is for a step.
 
   @SEC-06
   Rule: The step sees only the documented list of variables, also in /proc of any process it can see
@@ -27,28 +26,3 @@ Feature: What a step inherits
       Then the variable "OWN" is "its value"
       And the variable "CALLERS_OWN" is not set
       And bare, it is set
-
-  @SEC-07
-  Rule: The step inherits no descriptor beyond 0, 1, 2
-
-    Background:
-      Given a sandboxed step
-      And the caller has a key and the home open as descriptors
-
-    # firejail 4845, runc CVE-2024-21626
-    @case:R06
-    Scenario: no descriptor of the caller arrives
-      When the step runs the probe "descriptors"
-      Then there is no descriptor above 2
-      And bare, there is a descriptor above 2
-
-    @case:R06
-    Scenario Outline: the caller's <what> cannot be read through its descriptor
-      When the step runs the shell command "<command> 2>&1"
-      Then no secret arrives
-      And bare, the same probe gets the secret
-
-      Examples:
-        | what | command                |
-        | key  | cat /proc/self/fd/7    |
-        | home | ls -a /proc/self/fd/9/ |

@@ -16,7 +16,7 @@ use gherkin::Feature;
 
 use crate::driver::Manifest;
 use crate::features::Case;
-use crate::lab::{DRIVER, Lab, home, services};
+use crate::lab::{DRIVER, Lab, home, keyring, services};
 use crate::record::{LaunchLine, Recorder, ScenarioLine};
 use crate::scene::Scene;
 use crate::text::print;
@@ -74,11 +74,13 @@ pub fn run(
             }
             futures::future::ready(()).boxed_local()
         });
+    let keys = keyring::Keys::add().map_err(|e| format!("the lab's keyrings: {e}"))?; // of this thread, which starts all
     let started = runtime.block_on(async {
         services::start()?;
         cucumber.run(features).await;
         Ok::<_, std::io::Error>(())
     });
+    drop(keys);
     started.map_err(|e| format!("the lab's services: {e}"))?;
     progress.clear();
     Rc::try_unwrap(recorder).map(RefCell::into_inner).map_err(|_| "a scenario is still running".to_owned())

@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gherkin::{Feature, Scenario, StepType};
+use gherkin::{Feature, Rule, Scenario, StepType};
 
 use crate::catalogue::{Catalogue, is_id};
 use crate::driver::Manifest;
-use crate::features::Case;
+use crate::features::{Case, FIXTURE};
 
 /// The first words of a control.
 const CONTROLS: [&str; 3] = ["bare, ", "weakened, ", "planted, "];
@@ -68,11 +68,15 @@ pub fn tables(file: &str, text: &str) -> Vec<String> {
 }
 
 /// What is wrong with the manifests, given the guarantees that have a Rule.
-pub fn manifests(manifests: &[Manifest], features: &[Feature], catalogue: &Catalogue) -> Vec<String> {
+pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue: &Catalogue) -> Vec<String> {
     let mut wrong = Vec::new();
-    let ids = features.iter().flat_map(|f| &f.rules).flat_map(|r| &r.tags).filter(|t| is_id(t));
+    let ids =
+        |rule: &'a Rule| rule.tags.iter().filter(|t| is_id(t)).map(|id| (id, rule.tags.iter().any(|t| t == FIXTURE)));
+    let here = |(id, on_fixtures): &(&String, bool)| {
+        catalogue.get(id).is_some_and(|g| g.kind.counts() && (*on_fixtures || g.platforms.contains('L')))
+    };
     let counting: BTreeSet<&String> =
-        ids.filter(|id| catalogue.get(id).is_some_and(|g| g.kind.counts() && g.platforms.contains('L'))).collect();
+        features.iter().flat_map(|f| &f.rules).flat_map(ids).filter(here).map(|(id, _)| id).collect();
     wrong.extend(manifests.iter().flat_map(|manifest| stale(manifest, features)));
     let Some(reference) = manifests.iter().find(|m| m.name == "kusaw") else {
         return vec!["the reference has no manifest".to_owned()];

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::catalogue::{Catalogue, Guarantee};
+use crate::features::FIXTURE;
 use crate::record::{Run, ScenarioLine};
 use crate::verdict::Verdict;
 
@@ -34,9 +35,17 @@ pub struct Row<'a> {
     pub verdicts: BTreeMap<Verdict, usize>,
     /// The same for those tagged `@extra`.
     pub extras: BTreeMap<Verdict, usize>,
+    /// Whether it was judged on look-alikes of the platform it is for, not on that platform.
+    pub on_fixtures: bool,
 }
 
 impl Row<'_> {
+    /// The guarantee in words, and where it was judged if not on its platform.
+    pub fn text(&self) -> String {
+        let text = &self.guarantee.text;
+        if self.on_fixtures { format!("on fixtures, not on its platform: {text}") } else { text.clone() }
+    }
+
     /// The verdict on the guarantee: the worst of its scenarios, of those that the driver could be asked.
     pub fn verdict(&self) -> Verdict {
         let verdicts = if self.verdicts.is_empty() { &self.extras } else { &self.verdicts };
@@ -60,8 +69,9 @@ impl Row<'_> {
 /// The guarantees of a run, in order of the catalogue.
 pub fn rows<'a>(lines: &[ScenarioLine], catalogue: &'a Catalogue) -> Vec<Row<'a>> {
     let row = |guarantee: &'a Guarantee| {
-        let mut row = Row { guarantee, verdicts: BTreeMap::new(), extras: BTreeMap::new() };
+        let mut row = Row { guarantee, verdicts: BTreeMap::new(), extras: BTreeMap::new(), on_fixtures: false };
         for line in lines.iter().filter(|l| l.id == guarantee.id) {
+            row.on_fixtures |= line.tags.iter().any(|t| t == FIXTURE);
             let is_extra = line.tags.iter().any(|t| t == "extra");
             let counts = if is_extra { &mut row.extras } else { &mut row.verdicts };
             *counts.entry(line.verdict).or_insert(0) += 1;
@@ -71,9 +81,9 @@ pub fn rows<'a>(lines: &[ScenarioLine], catalogue: &'a Catalogue) -> Vec<Row<'a>
     catalogue.iter().map(row).filter(|r| !r.verdicts.is_empty() || !r.extras.is_empty()).collect()
 }
 
-/// "k of n musts hold": of the must and cli rows that were run.
+/// "k of n musts hold": of the must and cli rows that were run on the platform they are for.
 pub fn headline(rows: &[Row<'_>]) -> (usize, usize) {
-    let counting: Vec<&Row<'_>> = rows.iter().filter(|r| r.guarantee.kind.counts()).collect();
+    let counting: Vec<&Row<'_>> = rows.iter().filter(|r| r.guarantee.kind.counts() && !r.on_fixtures).collect();
     (counting.iter().filter(|r| r.verdict() == Verdict::Holds).count(), counting.len())
 }
 
@@ -89,7 +99,7 @@ pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, second
             let _ = writeln!(out, "  {}", style.paint("1", &chapter_line(chapter, lines)));
         }
         let word = style.paint(colour(row.verdict()), &format!("{:<16}", row.verdict().word()));
-        let text = cut(&row.guarantee.text, 78);
+        let text = cut(&row.text(), 78);
         let _ = writeln!(out, "    {:<7} {word} {:>9}  {text}", row.guarantee.id, counts(row));
     }
     for line in lines.iter().filter(|l| l.verdict.breaks() || l.verdict.unproven()) {
@@ -111,7 +121,7 @@ pub fn markdown(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue) -> Str
     out.push_str("| guarantee | verdict | scenarios | in words |\n|---|---|---|---|\n");
     for row in &rows {
         let g = row.guarantee;
-        let _ = writeln!(out, "| {} | {} | {} | {} |", g.id, row.verdict().word(), counts(row), g.text);
+        let _ = writeln!(out, "| {} | {} | {} | {} |", g.id, row.verdict().word(), counts(row), row.text());
     }
     out.push_str("\n| case | verdict | what was seen | control |\n|---|---|---|---|\n");
     for line in lines {
@@ -248,6 +258,14 @@ mod tests {
             [line("FS-06", Verdict::Holds, &[]), line("FS-06", Verdict::Moot, &[]), line("FS-05", Verdict::Fails, &[])];
         assert_eq!(headline(&rows(&both, &catalogue)), (0, 1));
         assert_eq!(headline(&rows(&both[..1], &catalogue)), (1, 1));
+    }
+
+    #[test]
+    fn what_holds_on_fixtures_is_shown_and_not_counted() {
+        let catalogue = Catalogue::parse("| SEC-05 | W | must | a | b |\n").unwrap();
+        let lines = [line("SEC-05", Verdict::Holds, &["fixture"])];
+        let rows = rows(&lines, &catalogue);
+        assert_eq!((headline(&rows), rows[0].text().as_str()), ((0, 0), "on fixtures, not on its platform: a"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! (`reach`), a backend makes it so (`backend`), and whatever is missing ends in a refusal (`outcome`).
 //! A step that requires the sandbox is never executed without it.
 
+pub mod allow;
 pub mod attempt;
 pub mod backend;
 pub mod cli;

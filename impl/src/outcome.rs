@@ -94,6 +94,16 @@ reasons! {
         "install bubblewrap 0.8 or newer",
     TooManyMounts "too-many-mounts" "The step needs more mounts than bubblewrap takes."
         "name folders instead of single files",
+    UnresolvedPath "unresolved-path" "An allowed path leads nowhere: nothing is granted by its name alone."
+        "name a path that is there and can be reached, or remove the entry",
+    ProtectedPath "protected-path" "An allowed path is, holds or lies in a place that no step may have."
+        "name a folder that has nothing to do with the place named",
+    StepWritablePath "step-writable-path" "An allowed path lies in a place that a step can write: it can become a link to anything."
+        "name the outer folder itself",
+    UnmountablePath "unmountable-path" "An allowed path is of a kind or in a place that cannot be shown inside."
+        "name a file or folder elsewhere",
+    TooManyPaths "too-many-paths" "allow_read and allow_write come to more mounts than a launch can have in reasonable time."
+        "name folders that hold many of the paths; what lies in one needs no entry of its own",
     StageMissing "stage-missing" "kusaw-enter is not beside kusaw, or is no program."
         "install kusaw and kusaw-enter into the same folder",
     ProxyFailed "proxy-failed" "The egress proxy could not be started."

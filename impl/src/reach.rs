@@ -15,10 +15,16 @@ pub struct Reach {
     pub temp: Temp,
     /// Where the private, empty home appears: the user's own path.
     pub home: PathBuf,
-    /// Readable besides the system: the attempt folder, the agent's program.
+    /// No private home: what the settings allow to be read holds the real one.
+    pub home_is_open: bool,
+    /// Readable besides the system: the attempt folder, the agent's program, what the settings allow.
     pub read: Vec<PathBuf>,
-    /// Writable: artifacts and worktrees.
+    /// Writable: artifacts and worktrees, what the settings allow.
     pub write: Vec<PathBuf>,
+    /// Must not be seen, although they lie in something readable.
+    pub hide: Vec<PathBuf>,
+    /// Links to make where nothing else is shown, and what stands in them.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// Read-only again, although they lie in something writable: the worktrees' `.git` files.
     pub pins: Vec<PathBuf>,
     /// Outbound connections.
@@ -128,6 +134,12 @@ fn local_ports(entries: &[Entry]) -> impl Iterator<Item = u16> {
 pub fn home() -> PathBuf {
     let own = std::env::var_os("HOME").map(PathBuf::from);
     own.filter(|home| usable_home(home)).unwrap_or_else(|| "/home/user".into())
+}
+
+/// A base folder of the XDG specification on the host: the variable, if it is absolute, else this folder of the home.
+pub fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(below_home)))
 }
 
 /// Whether a home at `path` can be laid over the sandbox's root: absolute, plain, and not part of what

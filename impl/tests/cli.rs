@@ -32,6 +32,7 @@ fn bad_settings_are_told_with_place_and_fix_and_make_nothing() {
         ("repos: {demo: {path: /r}}\nsteps:\n  s: {run: [x], repos: [dmo]}\n", ":3:25:", "did you mean demo?"),
         ("repos: {../x: {path: /r}}\nsteps: {s: {run: [x]}}", "kusaw.yaml", "not a name"),
         ("sandbox: {allow_read: ['/srv/*']}\nsteps: {s: {run: [x]}}", ":1:24:", "patterns are not taken"),
+        ("sandbox: {allow_write: [~other/x]}\nsteps: {s: {run: [x]}}", ":1:25:", "homes of other users are not taken"),
         ("sandbox:\n  egress:\n    allow: [https://x]\nsteps: {s: {run: [x]}}", ":3:13:", "not a URL"),
         ("sandbox:\n  egress:\n    allow: ['*.localhost']\nsteps: {s: {run: [x]}}", ":3:13:", "star"),
         ("steps:\n  s:\n    run: [x]\n    sandbox: {egress: {allow: ['h:0']}}\n", ":4:32:", "port"),
@@ -97,8 +98,6 @@ fn an_attempt_is_never_run_over_another() {
 #[test]
 fn what_is_not_there_yet_is_refused_and_nothing_executed() {
     for key in [
-        "sandbox: {mode: required, allow_read: [/srv]}",
-        "sandbox: {mode: required, allow_write: [/srv]}",
         "sandbox: {mode: required, egress: {inject: provider}}",
         "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:80']}}",
         "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:3128']}}",

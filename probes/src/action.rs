@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use crate::seen::Seen;
 use crate::words::{Usage, Words};
 use crate::{
-    argv, chmod, connect, descriptors, environment, exec, keyring, link, list, mkdir, mkfifo, processes, read,
+    argv, chmod, connect, descriptors, environment, exec, keyring, keys, link, list, mkdir, mkfifo, processes, read,
 };
 use crate::{remove, rename, socket, stat, sweep, write, write_sweep};
 
@@ -67,6 +67,8 @@ const ACTIONS: &[(&str, Parse)] = &[
     ("descriptors", |words| boxed(descriptors::Descriptors::parse(words))),
     ("socket", |words| boxed(socket::Socket::parse(words))),
     ("keyring", |words| boxed(keyring::Keyring::parse(words))),
+    ("keys", |words| boxed(keys::Keys::parse(words))),
+    ("add-key", |words| boxed(keys::AddKey::parse(words))),
 ];
 
 fn boxed<A: Action + 'static>(action: Result<A, Usage>) -> Result<Box<dyn Action>, Usage> {

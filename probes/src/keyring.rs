@@ -16,7 +16,7 @@ use crate::words::{Usage, Words};
 /// KEY_SPEC_*_KEYRING of linux/keyctl.h, by keyctl(1)'s names for them.
 const RINGS: [(&str, i32); 3] = [("@s", -3), ("@u", -4), ("@us", -5)];
 const MAX_KEYS: usize = 64;
-const MAX_PAYLOAD: usize = 256;
+pub const MAX_PAYLOAD: usize = 256;
 
 /// Looks for keys.
 pub struct Keyring {
@@ -131,13 +131,14 @@ fn numbers(bytes: &[u8]) -> Vec<i32> {
 }
 
 #[cfg(target_os = "linux")]
-mod kernel {
+pub mod kernel {
     use std::ffi::{CStr, c_long};
     use std::io;
     use std::ptr;
 
     // linux/keyctl.h
     const DESCRIBE: c_long = 6;
+    const LINK: c_long = 8;
     const SEARCH: c_long = 10;
     const READ: c_long = 11;
     /// No key holds more (the type big_key: 1 MiB - 1). Into a buffer that is too small nothing is read.
@@ -174,6 +175,20 @@ mod kernel {
         key(unsafe { libc::syscall(libc::SYS_request_key, c"user".as_ptr(), name.as_ptr(), no_call_out, 0_usize) })
     }
 
+    /// Puts a key into a keyring.
+    pub fn link(key: i32, ring: i32) -> io::Result<()> {
+        // SAFETY: plain numbers only.
+        let done = unsafe { libc::syscall(libc::SYS_keyctl, LINK, c_long::from(key), c_long::from(ring)) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Adds a key `user` to a keyring, or gives a new payload to the one that is there.
+    pub fn add(name: &CStr, payload: &[u8], ring: i32) -> io::Result<i32> {
+        let (start, length, ring) = (payload.as_ptr(), payload.len(), c_long::from(ring));
+        // SAFETY: both texts end with NUL, and the kernel reads of the payload what it is told.
+        key(unsafe { libc::syscall(libc::SYS_add_key, c"user".as_ptr(), name.as_ptr(), start, length, ring) })
+    }
+
     fn key(number: c_long) -> io::Result<i32> {
         i32::try_from(number).ok().filter(|number| *number >= 0).ok_or_else(io::Error::last_os_error)
     }
@@ -181,7 +196,7 @@ mod kernel {
 
 /// Keys of this kind are Linux's.
 #[cfg(not(target_os = "linux"))]
-mod kernel {
+pub mod kernel {
     use std::ffi::CStr;
     use std::io;
 
@@ -194,6 +209,14 @@ mod kernel {
     }
 
     pub fn search(_ring: i32, name: &CStr) -> io::Result<i32> {
+        request_key(name)
+    }
+
+    pub fn link(_key: i32, _ring: i32) -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(libc::ENOSYS))
+    }
+
+    pub fn add(name: &CStr, _payload: &[u8], _ring: i32) -> io::Result<i32> {
         request_key(name)
     }
 

@@ -16,6 +16,7 @@ mod exec;
 mod http;
 mod json;
 mod keyring;
+mod keys;
 mod link;
 mod list;
 mod mkdir;

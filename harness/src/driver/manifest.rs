@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::places::Protected;
 use crate::catalogue::{Catalogue, is_id};
 
 /// Sandbox: launches one command under a policy. Factory: keeps the whole contract.
@@ -106,6 +107,8 @@ pub struct Modes {
 pub struct Commands {
     /// One attempt of a step (argv of templates).
     pub run: Vec<String>,
+    /// Looks at the settings and warns (argv of templates); null = it has no such command.
+    pub validate: Option<Vec<String>>,
 }
 
 /// A file, and the regular expressions (one group each) that find in its lines what is looked for.
@@ -139,6 +142,8 @@ pub struct Observe {
     pub events: Option<Observation>,
     /// The outcome.
     pub outcome: Option<Observation>,
+    /// Where it keeps its secrets, keys and signing shim.
+    pub protected: Option<Protected>,
     /// Exit codes by which the factory says that it executed nothing.
     pub refused_codes: Vec<i32>,
 }

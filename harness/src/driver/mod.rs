@@ -3,6 +3,7 @@
 //! A manifest says how to launch it and where to look afterwards. Nothing here knows any implementation.
 
 pub mod manifest;
+pub mod places;
 pub mod template;
 
 pub use manifest::{Kind, Manifest, Network};

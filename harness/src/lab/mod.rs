@@ -8,11 +8,14 @@
 
 pub mod fault;
 pub mod home;
+pub mod keyring;
 pub mod namespaces;
 pub mod network;
 pub mod programs;
+pub mod protected;
 pub mod root;
 pub mod services;
+pub mod windows;
 pub mod world;
 
 use std::path::{Path, PathBuf};
@@ -79,6 +82,15 @@ impl Lab {
     /// Finds a program on the lab's PATH.
     pub fn which(name: &str) -> Option<PathBuf> {
         Self::search_path().split(':').map(|folder| Path::new(folder).join(name)).find(|path| is_program(path))
+    }
+
+    /// Finds a program that scenarios use inside a sandbox: in the system's folders only. One in the home, as version managers
+    /// install them, is not there inside.
+    pub fn program(name: &str) -> Option<PathBuf> {
+        ["/usr/bin", "/usr/local/bin", "/bin"]
+            .map(|f| Path::new(f).join(name))
+            .into_iter()
+            .find(|path| is_program(path))
     }
 
     /// A folder with links to every program on PATH but `name`: PATH as if it were not installed.

@@ -25,24 +25,30 @@ const SOCKETS: &[&str] = &[
     "/tmp/.X11-unix/X0",
     "~/.docker/run/docker.sock",
     "~/.gnupg/S.gpg-agent",
+    super::windows::INTEROP,
 ];
 
 /// Starts them in the runtime of the caller.
 pub fn start() -> io::Result<()> {
-    for socket in SOCKETS {
-        let path = Lab::expand(socket);
-        if let Some(folder) = Path::new(&path).parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let listener = UnixListener::bind(&path)?;
-        let answer = home::token()?;
-        tokio::task::spawn(async move {
-            loop {
-                let Ok((mut client, _)) = listener.accept().await else { continue };
-                // A client that goes away is its own affair.
-                let _ = client.write_all(answer.as_bytes()).await;
-            }
-        });
+    SOCKETS.iter().try_for_each(|socket| listen(Path::new(&Lab::expand(socket))))
+}
+
+/// Listens at a path until the runtime ends, and answers every connection with a token of its own.
+///
+/// # Errors
+/// When the socket cannot be bound.
+pub fn listen(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
     }
+    let listener = UnixListener::bind(path)?;
+    let answer = home::token()?;
+    tokio::task::spawn(async move {
+        loop {
+            let Ok((mut client, _)) = listener.accept().await else { continue };
+            // A client that goes away is its own affair.
+            let _ = client.write_all(answer.as_bytes()).await;
+        }
+    });
     Ok(())
 }

@@ -22,6 +22,8 @@ pub fn of_user() -> Vec<(String, String)> {
         ("DOCKER_HOST", format!("unix://{runtime}/docker.sock")),
         ("WAYLAND_DISPLAY", "wayland-0".to_owned()),
         ("XAUTHORITY", format!("{HOME}/.Xauthority")),
+        ("WSL_INTEROP", crate::lab::windows::INTEROP.to_owned()),
+        ("WSL_DISTRO_NAME", "Lab".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", format!("{}0000cafe0000cafe", crate::lab::home::TOKEN)),
         ("CALLERS_OWN", "kept".to_owned()),
     ]

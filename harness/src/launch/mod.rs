@@ -6,6 +6,7 @@
 pub mod environment;
 mod files;
 mod process;
+pub mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
 use crate::plan::Plan;
 use crate::probe::Report;
+use stdio::Files;
 
 /// One launch and what came of it.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub struct Launch {
     pub templates: std::rc::Rc<Templates>,
     /// The factory's folder.
     pub factory: PathBuf,
+    /// The files that were its 0, 1 and 2, if they were files.
+    pub files: Option<Files>,
     /// How long it took.
     pub took: Duration,
 }
@@ -127,7 +131,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
-        let factory = PathBuf::from(HOME).join("factories").join(nonce);
+        let factory = factory(plan, nonce);
         let context = self.context(plan, &Value::Null, &factory, &attempt_id(nonce, attempt))?;
         Ok(Templates::new(context))
     }
@@ -137,17 +141,30 @@ impl Launcher<'_> {
     /// # Errors
     /// When the harness cannot prepare the launch: a template, a file, a fault.
     pub async fn launch(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
+        self.ask(offered, plan, nonce, attempt).await
+    }
+
+    /// Has a factory look at the settings of the plan; nothing is executed.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`], and when the driver has no such command.
+    pub async fn validate(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let command = self.manifest.commands.validate.as_deref().ok_or("the driver has no commands.validate")?;
+        self.ask(command, plan, nonce, attempt).await
+    }
+
+    async fn ask(&self, asked: &[String], plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let attempt = attempt_id(nonce, attempt);
-        let factory = PathBuf::from(HOME).join("factories").join(nonce);
+        let factory = factory(plan, nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
-        let settings = plan.settings(|name| home::repository_of(nonce, name).display().to_string());
+        let settings = plan.settings(|name| repository(plan, nonce, name));
         let context = self.context(plan, &settings, &factory, &attempt)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
         let command = plan.command();
-        let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
-        let argv = templates.argv(offered)?;
+        let argv = templates.argv(asked)?;
         let cwd = match self.manifest.kind {
             Kind::Sandbox => self.worktrees(plan, nonce, &templates).await?,
             Kind::Factory => factory.clone(),
@@ -167,8 +184,7 @@ impl Launcher<'_> {
             name: &attempt,
             templates,
             factory,
-            stdin: &plan.stdin,
-            inherits: plan.inherits,
+            plan: Some(plan),
         })
         .await
     }
@@ -178,14 +194,18 @@ impl Launcher<'_> {
     /// # Errors
     /// When it cannot be started.
     pub async fn bare(&self, command: &[String], nonce: &str) -> Result<Launch, String> {
-        self.bare_with(command, nonce, false).await
+        self.bare_from(command, nonce, None).await
     }
 
-    /// The same, with the caller's descriptors left open if `inherits`.
+    /// The same, with the descriptors that the plan's caller has.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub async fn bare_with(&self, command: &[String], nonce: &str, inherits: bool) -> Result<Launch, String> {
+    pub async fn bare_with(&self, command: &[String], nonce: &str, plan: &Plan) -> Result<Launch, String> {
+        self.bare_from(command, nonce, Some(plan)).await
+    }
+
+    async fn bare_from(&self, command: &[String], nonce: &str, plan: Option<&Plan>) -> Result<Launch, String> {
         let cwd = PathBuf::from(home::REPOSITORIES).join("demo");
         let templates = std::rc::Rc::new(Templates::new(json!({})));
         let (argv, command) = (command.to_vec(), command.to_vec());
@@ -199,8 +219,7 @@ impl Launcher<'_> {
             name: nonce,
             templates,
             factory,
-            stdin: b"",
-            inherits,
+            plan,
         })
         .await
     }
@@ -214,11 +233,15 @@ impl Launcher<'_> {
             None => None,
         };
         let backend = self.manifest.backend.as_deref().unwrap_or_default();
-        let ended = process::run(&order.argv, &order.cwd, &order.environment, order.stdin, |command| {
+        let files = order.plan.filter(|plan| plan.files).map(|_| Files::new(order.name)).transpose();
+        let files = files.map_err(|e| format!("the caller's files: {e}"))?;
+        let input = process::Input { text: order.plan.map_or(b"", |plan| &plan.stdin), files: files.as_ref() };
+        let inherits = order.plan.is_some_and(|plan| plan.inherits);
+        let ended = process::run(&order.argv, &order.cwd, &order.environment, input, |command| {
             if let Some(prepared) = prepared {
                 prepared.arrange(command, backend);
             }
-            if order.inherits { process::leave_open(command) } else { Ok(()) }
+            if inherits { process::leave_open(command) } else { Ok(()) }
         })
         .await
         .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;
@@ -233,6 +256,7 @@ impl Launcher<'_> {
             stderr: ended.stderr,
             templates: order.templates,
             factory: order.factory,
+            files,
             took: ended.took,
         })
     }
@@ -249,6 +273,8 @@ impl Launcher<'_> {
             "uid": UID,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),
+            "allow_read": absolute(plan, "allow_read"),
+            "allow_write": absolute(plan, "allow_write"),
             "repo": plan.repos.first().map(|(name, _)| name),
         });
         // Paths that are made of other paths of the manifest.
@@ -266,7 +292,7 @@ impl Launcher<'_> {
         std::fs::create_dir_all(&attempt).map_err(|e| format!("{}: {e}", attempt.display()))?;
         for (name, _) in &plan.repos {
             let path = templates.with("repo", name).render(self.manifest.worktree())?;
-            let repository = home::repository_of(nonce, name).display().to_string();
+            let repository = repository(plan, nonce, name);
             let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
             let adding = ADDING.lock().await;
             let made = self.bare(&argv.map(str::to_owned), nonce).await?;
@@ -283,6 +309,23 @@ impl Launcher<'_> {
 /// repository.
 static ADDING: futures::lock::Mutex<()> = futures::lock::Mutex::new(());
 
+/// Where the factory of a scenario lies.
+pub fn factory(plan: &Plan, nonce: &str) -> PathBuf {
+    let own = PathBuf::from(HOME).join("factories").join(nonce);
+    plan.folder.iter().fold(own, |folder, name| folder.join(name))
+}
+
+/// Where a repository of a scenario lies.
+fn repository(plan: &Plan, nonce: &str, name: &str) -> String {
+    let moved = plan.repository.clone().filter(|_| name == home::REPOSITORY_NAMES[0]);
+    moved.unwrap_or_else(|| home::repository_of(nonce, name).display().to_string())
+}
+
+/// The paths of a list for a sandbox that reads no settings; a factory reads them as written.
+fn absolute(plan: &Plan, list: &str) -> Vec<String> {
+    plan.paths(list).iter().map(|path| Lab::expand(path)).collect()
+}
+
 struct Order<'a> {
     argv: Vec<String>,
     command: Vec<String>,
@@ -292,6 +335,6 @@ struct Order<'a> {
     name: &'a str,
     templates: std::rc::Rc<Templates>,
     factory: PathBuf,
-    stdin: &'a [u8],
-    inherits: bool,
+    /// What the caller gives the process; none = nothing.
+    plan: Option<&'a Plan>,
 }

@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, Command};
 
+use super::stdio::Files;
 use crate::lab::HOME;
 
 /// A launch that takes longer is ended; its verdict is `timeout`.
@@ -34,6 +35,15 @@ pub struct Ended {
     pub took: Duration,
 }
 
+/// What a process gets from its caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What comes in by a pipe.
+    pub text: &'a [u8],
+    /// Files instead of the pipes.
+    pub files: Option<&'a Files>,
+}
+
 /// Runs a process until it and its pipes have ended; `arrange` may change how it is started.
 ///
 /// # Errors
@@ -42,23 +52,32 @@ pub async fn run(
     argv: &[String],
     cwd: &Path,
     environment: &[(String, String)],
-    stdin: &[u8],
+    input: Input<'_>,
     arrange: impl FnOnce(&mut Command) -> io::Result<()>,
 ) -> io::Result<Ended> {
     let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::other("an empty argv"))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter().cloned());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let [stdin, output, errors] = match input.files {
+        Some(files) => files.open()?,
+        None => [Stdio::piped(), Stdio::piped(), Stdio::piped()],
+    };
+    command.stdin(stdin).stdout(output).stderr(errors);
     command.process_group(0).kill_on_drop(true);
     arrange(&mut command)?;
     let began = Instant::now();
     let mut child = command.spawn()?;
+    drop(command); // and with it the files
     let group = child.id().and_then(|id| i32::try_from(id).ok());
-    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (stdin, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Kept outside of what is waited for: what was printed counts even if the launch is ended at its bound.
     let (stdout, stderr) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
-    let all =
-        futures::future::join4(child.wait(), feed(input, stdin), collect(output, &stdout), collect(errors, &stderr));
+    let all = futures::future::join4(
+        child.wait(),
+        feed(stdin, input.text),
+        collect(output, &stdout),
+        collect(errors, &stderr),
+    );
     let ended = tokio::time::timeout(BOUND, all).await;
     if let (Err(_), Some(group)) = (&ended, group) {
         // The group may be gone already; what is left of the attempt ends with the lab.
@@ -67,7 +86,11 @@ pub async fn run(
     let timed_out = ended.is_err();
     let status = ended.ok().map(|(status, ..)| status).transpose()?;
     let exit = status.and_then(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)));
-    Ok(Ended { exit, timed_out, stdout: stdout.into_inner(), stderr: stderr.into_inner(), took: began.elapsed() })
+    let [stdout, stderr] = match input.files {
+        Some(files) => files.said()?,
+        None => [stdout.into_inner(), stderr.into_inner()],
+    };
+    Ok(Ended { exit, timed_out, stdout, stderr, took: began.elapsed() })
 }
 
 /// Leaves descriptors open in a process, as a careless caller does: 7 on a key, 9 on the home.

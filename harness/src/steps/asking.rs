@@ -89,8 +89,9 @@ fn factory_mode(scene: &mut Scene, mode: String) {
 }
 
 #[given(regex = r#"^the step is run by the provider "([\w-]+)" with the prompt "(.*)"$"#)]
-fn run_by(scene: &mut Scene, provider: String, prompt: String) {
-    scene.plan.action = Action::Provider(provider, prompt);
+fn run_by(scene: &mut Scene, provider: String, prompt: String) -> StepResult {
+    scene.plan.action = Action::Provider(provider, scene.expand_text(&prompt)?);
+    Ok(())
 }
 
 #[given(regex = r#"^the step that is asked for is called "(.*)"$"#)]

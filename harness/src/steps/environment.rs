@@ -159,40 +159,12 @@ async fn bare_set(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[given("the caller has a key and the home open as descriptors")]
-fn inherits(scene: &mut Scene) {
-    scene.plan.inherits = true;
-}
-
-#[then("there is no descriptor above 2")]
-fn no_descriptor(scene: &mut Scene) -> StepResult {
-    let (above, seen) = descriptors(scene.last()?);
-    scene.found(above == Some(0), seen);
-    Ok(())
-}
-
-#[then("bare, there is a descriptor above 2")]
-async fn bare_descriptor(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), true).await?;
-    let (above, seen) = descriptors(&bare);
-    scene.control(ControlKind::Bare, above.is_some_and(|n| n > 0), format!("bare: {seen}"));
-    Ok(())
-}
-
-/// How many descriptors above 2 a probe saw; none if it did not tell.
-fn descriptors(launch: &Launch) -> (Option<usize>, String) {
-    let seen = detail(launch, "descriptors", "descriptors");
-    let numbers: Option<Vec<i64>> = seen.as_array().map(|all| all.iter().filter_map(|d| d["fd"].as_i64()).collect());
-    let above = numbers.as_ref().map(|n| n.iter().filter(|n| **n > 2).count());
-    (above, format!("descriptors {numbers:?}"))
-}
-
 fn started(scene: &Scene) -> usize {
     std::fs::read_to_string(starts(&scene.nonce)).map_or(0, |text| text.lines().count())
 }
 
 /// A field of the first action of this name in a launch's report; null if there is none.
-fn detail(launch: &Launch, action: &str, field: &str) -> Value {
+pub fn detail(launch: &Launch, action: &str, field: &str) -> Value {
     let line = launch.report.lines.iter().find(|l| l.action == action);
     line.and_then(|l| l.detail.get(field)).cloned().unwrap_or(Value::Null)
 }

@@ -2,14 +2,21 @@
 //!
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
+mod allowed;
 mod asking;
+mod descriptors;
 mod egress;
 mod environment;
+mod keyrings;
 mod launching;
 mod marks;
+mod processes;
+mod protected;
+mod records;
 mod secrets;
 mod settings;
 mod tree;
+mod usual;
 mod weakened;
 mod writes;
 

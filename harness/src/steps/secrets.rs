@@ -33,8 +33,7 @@ fn the_secret(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe gets the secret")]
 async fn bare_secret(scene: &mut Scene) -> StepResult {
-    let bare =
-        Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), scene.plan.inherits).await?;
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let found = secret(&bare);
     let seen = found.clone().unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
     scene.control(ControlKind::Bare, found.is_some() && bare.unfinished().is_none(), seen);
@@ -65,8 +64,7 @@ fn nothing_there(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe finds it")]
 async fn bare_finds(scene: &mut Scene) -> StepResult {
-    let bare =
-        Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), scene.plan.inherits).await?;
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
     scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), told(&bare));
     Ok(())
@@ -83,8 +81,7 @@ fn not_there(scene: &mut Scene, path: String) -> StepResult {
 #[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
 async fn bare_writes(scene: &mut Scene, path: String) -> StepResult {
     let path = scene.expand(&path)?;
-    let bare =
-        Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), scene.plan.inherits).await?;
+    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let there = std::fs::symlink_metadata(&path).is_ok();
     scene.control(ControlKind::Bare, there && bare.unfinished().is_none(), told(&bare));
     Ok(())
@@ -116,7 +113,7 @@ pub fn secret(launch: &Launch) -> Option<String> {
 }
 
 /// A whole token; its beginning alone stands in the argv of a sweep, which messages may repeat.
-fn token(text: &str) -> Option<String> {
+pub fn token(text: &str) -> Option<String> {
     text.match_indices(TOKEN).find_map(|(at, _)| {
         let rest: String = text[at + TOKEN.len()..].chars().take_while(char::is_ascii_hexdigit).collect();
         (!rest.is_empty()).then(|| format!("{TOKEN}{rest}"))

@@ -163,11 +163,11 @@ fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>
 }
 
 /// Where a name stands on the host.
-fn on_the_host(name: &str) -> Vec<PathBuf> {
+pub fn on_the_host(name: &str) -> Vec<PathBuf> {
     named(name, Path::new("/"), &SYSTEM.map(Path::new))
 }
 
-fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
+pub fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
     let path = folder(scene.last()?, kept.repo.as_deref())?.join(&kept.path);
     let (held, seen) = kept.state.judge(&path);
     scene.found(held, seen);

@@ -8,6 +8,8 @@ use std::ptr;
 
 use kusaw_enter::Job;
 
+use crate::filter;
+
 /// Pointers and strings for `chdir` and `execve`, all made before the fork.
 pub struct Plan {
     /// The paths to try, in order (PATH is searched as execvp does).
@@ -61,6 +63,9 @@ impl Plan {
                 tell(report, b'C');
             }
             reset_signals();
+        }
+        if !filter::apply() {
+            tell(report, b'C');
         }
         let mut denied = None;
         for program in &self.programs {

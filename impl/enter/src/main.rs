@@ -5,6 +5,7 @@
 //! Usage (by the launcher only): `kusaw-enter NAME CTL_FD EXE_FD`
 
 mod child;
+mod filter;
 mod init;
 
 use std::io::ErrorKind;

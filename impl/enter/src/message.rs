@@ -20,7 +20,7 @@ pub enum Message {
     Go,
     /// Stage: result of execve: 0, or errno.
     Exec(i32),
-    /// Stage: the working folder could not be entered, or a descriptor not placed (errno).
+    /// Stage: the working folder could not be entered, a descriptor not placed, or the filter not applied (errno).
     Setup(i32),
     /// Launcher: send this signal to the step's process group.
     Signal(i32),

@@ -14,6 +14,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::allow::{self, Allowed};
 use crate::backend::{self, Launch, bubblewrap};
 use crate::egress::{self, entry::Entry};
 use crate::outcome::{End, Reason, Refusal, RunState, StepOutcome, timestamp};
@@ -76,9 +77,11 @@ impl<'a> Attempt<'a> {
 
     fn execute(&self) -> Result<End, Refusal> {
         self.all_implemented()?;
+        let mut allowed = Allowed::default();
         if self.effective.mode == Mode::Required {
             // Before a branch and a worktree are made for nothing.
             bubblewrap::installed()?;
+            allowed = self.allowed()?;
         }
         let worktrees = self.make_worktrees()?;
         let cwd = worktrees.first().cloned().unwrap_or_else(|| self.folder.artifacts());
@@ -87,7 +90,7 @@ impl<'a> Attempt<'a> {
                 let _events = self.folder.record("events.jsonl")?;
                 unsandboxed::run(&self.argv(false)?.0, &cwd, &self.env())
             }
-            Mode::Required => self.sandboxed(&worktrees, &cwd),
+            Mode::Required => self.sandboxed(&worktrees, &cwd, allowed),
         }
     }
 
@@ -104,6 +107,13 @@ impl<'a> Attempt<'a> {
             Connect::Allowed(entries) if self.effective.mode == Mode::Required => reach::all_can_listen(&entries),
             _ => Ok(()),
         }
+    }
+
+    /// What `allow_read` and `allow_write` come to, with a line on stderr for each entry that opens more than it should.
+    fn allowed(&self) -> Result<Allowed, Refusal> {
+        let (allowed, warnings) = allow::of_attempt(self.factory, self.settings, self.name, self.step)?;
+        warnings.iter().for_each(stderr::warn);
+        Ok(allowed)
     }
 
     /// All of them, or none.
@@ -150,7 +160,7 @@ impl<'a> Attempt<'a> {
         self.step.env.iter().map(|(n, v)| (n.clone(), v.clone())).collect()
     }
 
-    fn sandboxed(&self, worktrees: &[PathBuf], cwd: &Path) -> Result<End, Refusal> {
+    fn sandboxed(&self, worktrees: &[PathBuf], cwd: &Path, allowed: Allowed) -> Result<End, Refusal> {
         if nix::unistd::geteuid().is_root() {
             stderr::warn("running as root: a sandbox around root's own user id protects less");
         }
@@ -159,7 +169,7 @@ impl<'a> Attempt<'a> {
         // Before any thread exists and anything is made that a sudden end would leave behind.
         let signals = Signals::take().map_err(|e| setup("signals", e.into()))?;
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
-        let reach = self.reach(&temp, worktrees, program);
+        let reach = self.reach(&temp, worktrees, program, allowed);
         let ports = reach.ports();
         if ports.len() > kusaw_enter::channel::MAX_DESCRIPTORS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
@@ -181,12 +191,19 @@ impl<'a> Attempt<'a> {
         end
     }
 
-    fn reach(&self, temp: &TempFolder, worktrees: &[PathBuf], program: Option<PathBuf>) -> Reach {
+    fn reach(&self, temp: &TempFolder, worktrees: &[PathBuf], program: Option<PathBuf>, allowed: Allowed) -> Reach {
         let mut reach = Reach {
             home: reach::home(),
             temp: temp.temp.clone(),
-            read: [self.folder.path.clone()].into_iter().chain(program).collect(),
-            write: [self.folder.artifacts()].into_iter().chain(worktrees.iter().cloned()).collect(),
+            home_is_open: allowed.home_is_open,
+            read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
+            write: [self.folder.artifacts()]
+                .into_iter()
+                .chain(worktrees.iter().cloned())
+                .chain(allowed.write)
+                .collect(),
+            hide: allowed.hide,
+            links: allowed.links,
             pins: worktrees.iter().map(|w| w.join(".git")).collect(),
             connect: self.connect(),
             env: Vec::new(),

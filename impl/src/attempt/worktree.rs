@@ -108,10 +108,10 @@ fn filters(at: &Path) -> Result<Vec<String>, String> {
     Ok(settings)
 }
 
-/// A repo's path as the settings write it: absolute, `~/..`, or relative to the factory.
+/// A path as the settings write it: absolute, `~` and below it, or relative to the factory.
 pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
-    match (written.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
+    match (written.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')), home) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
         _ => factory.join(written),
     }
 }
@@ -160,6 +160,9 @@ mod tests {
         let home = Some(Path::new("/home/dev"));
         assert_eq!(place("/srv/r", "/f".as_ref(), home), Path::new("/srv/r"));
         assert_eq!(place("~/r", "/f".as_ref(), home), Path::new("/home/dev/r"));
+        assert_eq!(place("~", "/f".as_ref(), home), Path::new("/home/dev"));
+        assert_eq!(place("~//r", "/f".as_ref(), home), Path::new("/home/dev/r"));
+        assert_eq!(place("~r", "/f".as_ref(), home), Path::new("/f/~r"));
         assert_eq!(place("r", "/f".as_ref(), home), Path::new("/f/r"));
     }
 

@@ -27,6 +27,37 @@ struct Report {
     not_protected: Option<Vec<&'static str>>,
 }
 
+/// What `validate` tells of this machine.
+#[derive(Serialize)]
+pub struct Status {
+    backend: &'static str,
+    /// Whether a step can be sandboxed here.
+    pub available: bool,
+    reason: Option<Reason>,
+    fix: Option<String>,
+}
+
+/// Whether this machine can run the sandbox, tried as `sandbox check` does.
+pub fn status() -> Status {
+    let refusal = try_both().err();
+    let fix = refusal.as_ref().map(|refusal| refusal.fix().to_string());
+    Status {
+        backend: bubblewrap::NAME,
+        available: refusal.is_none(),
+        reason: refusal.map(|refusal| refusal.reason),
+        fix,
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match (self.reason, &self.fix) {
+            (Some(reason), Some(fix)) => write!(f, "{}: not available: {reason} (fix: {fix})", self.backend),
+            _ => write!(f, "{}: available", self.backend),
+        }
+    }
+}
+
 /// Prints the report; the value is the exit code, 0 = available, 1 = not.
 pub fn check(verbose: bool, json: bool) -> i32 {
     let tried = try_both();

@@ -3,6 +3,7 @@
 
 mod check;
 mod run;
+mod validate;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,12 @@ enum Command {
         #[arg(long)]
         attempt: Option<String>,
     },
+    /// What is wrong or dangerous in the settings, before anything is run; exit code 1 when there is something
+    Validate {
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// What the sandbox can do on this machine
     #[command(subcommand)]
     Sandbox(SandboxCommand),
@@ -58,6 +65,10 @@ pub fn main() -> i32 {
         Command::Run { step, attempt } => match factory(arguments.factory) {
             Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
             Err(refusal) => report(&refusal),
+        },
+        Command::Validate { json } => match factory(arguments.factory) {
+            Ok(factory) => validate::validate(&factory, json),
+            Err(refusal) => validate::unreadable(&refusal),
         },
         Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
     }

@@ -67,6 +67,10 @@ impl Check<'_> {
                 if path.value.is_empty() || path.value.contains('\0') {
                     return Err(self.at(path, &format!("{key}.{name}"), "not a path"));
                 }
+                if path.value.starts_with('~') && path.value != "~" && !path.value.starts_with("~/") {
+                    let complaint = self.at(path, &format!("{key}.{name}"), "homes of other users are not taken");
+                    return Err(Box::new(complaint.fix("write ~/FOLDER for your own home, or the whole path")));
+                }
             }
         }
         for entry in &block.egress.allow {

@@ -1,4 +1,4 @@
-//! `keyring`: the keys that a process has from whoever started it.
+//! `keyring`, `keys`, `add-key`: the keys that a process has from whoever started it.
 
 #![allow(unsafe_code)]
 
@@ -67,4 +67,18 @@ fn no_key_is_an_error() {
     assert!(planted.is_err() || via(&seen, "request_key")["key"] == "ENOKEY", "{seen}");
     assert_eq!(via(&seen, "@s")["payload"], Value::Null);
     assert_eq!(one("keyring")["detail"]["search"], Value::Null);
+}
+
+#[test]
+fn a_key_is_added_to_the_session_and_found_by_its_number() {
+    if planted("kusaw-probe:first", "x").is_err() {
+        return; // a container without keyrings; told by the test above
+    }
+    let added = one("add-key kusaw-probe:added its-payload");
+    assert_eq!((&added["ok"], &added["target"]), (&json!(true), &json!("kusaw-probe:added")), "{added}");
+    let key = &added["detail"]["key"];
+    assert_eq!(via(&one("keyring kusaw-probe:added"), "@s")["key"], *key);
+    let seen = one("keys");
+    let found = seen["detail"]["keys"].as_array().unwrap().iter().find(|it| it["key"] == *key).unwrap();
+    assert_eq!(found["payload"], "its-payload");
 }

@@ -92,6 +92,8 @@ const WRONG: &[&str] = &[
     "descriptors x",
     "socket --type raw /a",
     "keyring a b",
+    "keys a",
+    "add-key a",
 ];
 
 #[test]

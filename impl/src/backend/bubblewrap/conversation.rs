@@ -125,7 +125,10 @@ impl<'a> Conversation<'a> {
                 Ok(Some(Message::Exec(0))) => executed = true,
                 Ok(Some(Message::Exec(errno))) => return Err(not_executed(errno)),
                 Ok(Some(Message::Setup(errno))) => {
-                    let what = format!("the step's working folder or descriptors: {}", Errno::from_raw(errno));
+                    let what = format!(
+                        "the step's working folder, descriptors or system call filter: {}",
+                        Errno::from_raw(errno)
+                    );
                     return Err(Refusal::new(Reason::SetupFailed, what));
                 }
                 Ok(Some(Message::Status(status))) => return Ok(End::from_status(status)),

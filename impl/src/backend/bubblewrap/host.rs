@@ -24,12 +24,13 @@ const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", 
 /// The facts, with the prepared /etc made if it is not there yet; it is held as long as the second value lives.
 pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
     let root = nix::unistd::geteuid().is_root();
+    home_below_usr()?;
     let prepared = etc::prepare(reach)
         .map_err(|e| Refusal::new(Reason::SetupFailed, format!("the prepared /etc could not be made: {e}")))?;
     let mut host = Host {
         empty: prepared.path.join(etc::EMPTY),
         etc: prepared.path.clone(),
-        hidden: paths(SOURCES).filter(|p| has_entries(p)).chain(home_below_usr()?).collect(),
+        hidden: hidden(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
         proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),
         ..Host::default()
@@ -46,6 +47,11 @@ pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
         }
     }
     Ok((host, prepared))
+}
+
+/// What lies below /usr and must not be shown with it: other people's sources, and a home.
+pub fn hidden() -> Vec<PathBuf> {
+    paths(SOURCES).filter(|p| has_entries(p)).chain(home_below_usr().ok().flatten()).collect()
 }
 
 fn paths(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {

@@ -5,6 +5,7 @@ mod conversation;
 mod diagnosis;
 mod etc;
 mod host;
+mod places;
 mod plan;
 mod spawn;
 
@@ -22,6 +23,7 @@ use super::Launch;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{command, path};
 use conversation::Conversation;
+pub use host::hidden;
 
 /// The name in records and reports.
 pub const NAME: &str = "bubblewrap";

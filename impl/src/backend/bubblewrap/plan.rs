@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::places::{How, Place, places};
 use crate::reach::{Connect, Reach};
 
 /// Facts of the host that the plan depends on; read by `host`.
@@ -32,8 +33,13 @@ pub fn arguments(reach: &Reach, host: &Host) -> Vec<OsString> {
     let mut plan = Plan::default();
     plan.namespaces(&reach.connect);
     plan.system(host);
-    plan.attempt(reach);
+    let places = places(reach, host);
+    places.iter().for_each(|place| plan.place(place));
+    plan.links(reach, host, &places);
+    reach.pins.iter().for_each(|pin| plan.mount("--ro-bind", pin, pin));
     plan.words(&["--tmpfs", "/dev/shm"]);
+    let covers = places.iter().filter(|place| place.how == How::Cover);
+    covers.for_each(|place| plan.0.extend(["--remount-ro".into(), place.to.clone().into()]));
     plan.words(&["--remount-ro", "/dev"]);
     plan.words(&["--remount-ro", "/"]);
     plan.0
@@ -64,23 +70,34 @@ impl Plan {
         self.mount("--ro-bind", Path::new("/usr"), Path::new("/usr"));
         host.links.iter().for_each(|(name, target)| self.mount("--symlink", target, name));
         host.folders.iter().for_each(|folder| self.mount("--ro-bind", folder, folder));
-        host.hidden.iter().for_each(|folder| self.mount("--ro-bind", &host.empty, folder));
         self.mount("--ro-bind", &host.etc, Path::new("/etc"));
         self.words(&["--proc", "/proc", "--dev", "/dev", "--dir", "/run"]);
         host.proc_read_only.iter().for_each(|part| self.mount("--ro-bind", part, part));
         host.proc_masked.iter().for_each(|part| self.mount("--ro-bind", Path::new("/dev/null"), part));
     }
 
-    /// Outer places before inner ones: a mount hides what was mounted below its place earlier.
-    fn attempt(&mut self, reach: &Reach) {
-        let mut mounts: Vec<(&str, PathBuf, PathBuf)> =
-            vec![("--bind", reach.temp.slash_tmp(), "/tmp".into()), ("--bind", reach.temp.home(), reach.home.clone())];
-        let same = |how, paths: &[PathBuf]| paths.iter().map(move |p| (how, p.clone(), p.clone())).collect::<Vec<_>>();
-        mounts.extend(same("--ro-bind", &reach.read));
-        mounts.extend(same("--bind", &reach.write));
-        mounts.sort_by_key(|(_, _, to)| to.components().count());
-        mounts.extend(same("--ro-bind", &reach.pins));
-        mounts.iter().for_each(|(how, from, to)| self.mount(how, from, to));
+    fn place(&mut self, place: &Place) {
+        match place.how {
+            How::Read => self.mount("--ro-bind", &place.from, &place.to),
+            How::Write => self.mount("--bind", &place.from, &place.to),
+            // What is shown below it needs mount points, and gets them there rather than on the host.
+            How::Cover => self.0.extend(["--tmpfs".into(), place.to.clone().into()]),
+        }
+    }
+
+    /// The links of the host that lead to what is shown, where neither the host's own folders nor a mount is.
+    fn links(&mut self, reach: &Reach, host: &Host, places: &[Place]) {
+        let system = ["/usr", "/etc", "/proc", "/dev"].map(Path::new);
+        let made = host.links.iter().map(|(name, _)| name.as_path());
+        let taken: Vec<&Path> = places.iter().map(|place| place.to.as_path()).chain(system).chain(made).collect();
+        let private = [reach.home.as_path(), Path::new("/tmp")];
+        for (name, target) in &reach.links {
+            let is_free =
+                |place: &Path| !place.starts_with(name) && (!name.starts_with(place) || private.contains(&place));
+            if taken.iter().all(|place| is_free(place)) {
+                self.mount("--symlink", target, name);
+            }
+        }
     }
 }
 
@@ -179,7 +196,6 @@ mod tests {
         --symlink usr/bin /bin
         --symlink usr/lib /lib
         --ro-bind /lib64 /lib64
-        --ro-bind /home/dev/.cache/kusaw/etc-0/empty /usr/local/src
         --ro-bind /home/dev/.cache/kusaw/etc-0 /etc
         --proc /proc
         --dev /dev
@@ -188,6 +204,7 @@ mod tests {
         --ro-bind /dev/null /proc/kcore
         --bind /tmp/kusaw-x/tmp /tmp
         --bind /tmp/kusaw-x/home /home/dev
+        --ro-bind /home/dev/.cache/kusaw/etc-0/empty /usr/local/src
         --tmpfs /dev/shm
         --remount-ro /dev
         --remount-ro /
@@ -202,6 +219,81 @@ mod tests {
             8 + arguments(reach, &host()).iter().filter(|w| kinds.iter().any(|k| w == k)).count()
         };
         assert!(count(&reach()) <= 20, "{}", count(&reach()));
+    }
+
+    /// The lines about places, without the system's and the remounts of every plan.
+    fn of_places(reach: &Reach, host: &Host) -> String {
+        let shown = shown(reach, host);
+        let lines = shown.lines().skip_while(|line| *line != "--dir /run").skip(1);
+        lines.take_while(|line| *line != "--remount-ro /dev").map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn write_below_read_and_another_write() {
+        let mut reach = reach();
+        reach.read.push("/r".into());
+        reach.write.extend(["/r/write".into(), "/w".into()]);
+        insta::assert_snapshot!(of_places(&reach, &host()), @r"
+        --bind /tmp/kusaw-x/tmp /tmp
+        --ro-bind /r /r
+        --bind /w /w
+        --bind /tmp/kusaw-x/home /home/dev
+        --bind /r/write /r/write
+        --ro-bind /home/dev/f/attempts/a /home/dev/f/attempts/a
+        --bind /home/dev/f/attempts/a/artifacts /home/dev/f/attempts/a/artifacts
+        --bind /home/dev/f/attempts/a/worktrees/demo /home/dev/f/attempts/a/worktrees/demo
+        --ro-bind /home/dev/f/attempts/a/worktrees/demo/.git /home/dev/f/attempts/a/worktrees/demo/.git
+        --tmpfs /dev/shm
+        ");
+    }
+
+    #[test]
+    fn an_open_home_hides_the_store_and_keeps_the_attempt() {
+        let mut reach =
+            Reach { home_is_open: true, hide: vec!["/home/dev/.local/share/kusaw/store".into()], ..reach() };
+        reach.read.push("/home/dev".into());
+        insta::assert_snapshot!(of_places(&reach, &host()), @r"
+        --bind /tmp/kusaw-x/tmp /tmp
+        --ro-bind /home/dev /home/dev
+        --ro-bind /home/dev/f/attempts/a /home/dev/f/attempts/a
+        --bind /home/dev/f/attempts/a/artifacts /home/dev/f/attempts/a/artifacts
+        --ro-bind /home/dev/.cache/kusaw/etc-0/empty /home/dev/.local/share/kusaw/store
+        --bind /home/dev/f/attempts/a/worktrees/demo /home/dev/f/attempts/a/worktrees/demo
+        --ro-bind /home/dev/f/attempts/a/worktrees/demo/.git /home/dev/f/attempts/a/worktrees/demo/.git
+        --tmpfs /dev/shm
+        ");
+    }
+
+    #[test]
+    fn what_lies_in_a_hidden_place_gets_its_mount_point_inside() {
+        let host = Host { hidden: vec!["/usr/src".into(), "/usr/local/src".into()], ..host() };
+        let mut reach = reach();
+        reach.read.extend(["/usr/src/linux".into(), "/usr/local".into()]);
+        insta::assert_snapshot!(of_places(&reach, &host), @r"
+        --bind /tmp/kusaw-x/tmp /tmp
+        --bind /tmp/kusaw-x/home /home/dev
+        --ro-bind /usr/local /usr/local
+        --tmpfs /usr/src
+        --ro-bind /usr/src/linux /usr/src/linux
+        --ro-bind /home/dev/f/attempts/a /home/dev/f/attempts/a
+        --bind /home/dev/f/attempts/a/artifacts /home/dev/f/attempts/a/artifacts
+        --bind /home/dev/f/attempts/a/worktrees/demo /home/dev/f/attempts/a/worktrees/demo
+        --ro-bind /home/dev/f/attempts/a/worktrees/demo/.git /home/dev/f/attempts/a/worktrees/demo/.git
+        --tmpfs /dev/shm
+        --remount-ro /usr/src
+        ");
+    }
+
+    #[test]
+    fn a_link_is_made_only_where_nothing_of_the_host_is() {
+        let mut reach = reach();
+        reach.read.extend(["/srv/data".into(), "/r".into()]);
+        let names = ["/home/dev/data", "/tmp/l", "/data", "/bin", "/etc/l", "/usr/l", "/r/l", "/srv", "/home"];
+        reach.links = names.map(|name| (name.into(), "/srv/data".into())).into();
+        let links = of_places(&reach, &host());
+        let links: Vec<&str> = links.lines().filter(|line| line.starts_with("--symlink")).collect();
+        let made = ["/home/dev/data", "/tmp/l", "/data"].map(|name| format!("--symlink /srv/data {name}"));
+        assert_eq!(links, made);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::reach::Reach;
+use crate::reach::{self, Reach};
 use names::Names;
 use source::{build, digest};
 
@@ -34,9 +34,32 @@ pub struct Etc {
 pub fn prepare(reach: &Reach) -> io::Result<Etc> {
     let names = Names::of(&reach.home);
     let name = format!("{PREFIX}{:016x}", digest(Path::new("/etc"), &names));
+    let inner: Vec<&Path> = reach.read.iter().chain(&reach.write).filter_map(|p| p.strip_prefix("/etc").ok()).collect();
+    if inner.iter().any(|path| *path != Path::new("")) {
+        // What is shown in it needs mount points: build it for this attempt alone.
+        let etc = within(&reach.temp.root, &name, &names)?;
+        inner.into_iter().try_for_each(|path| mount_point(&etc.path, path))?;
+        return Ok(etc);
+    }
     // A home that cannot be written: build it for this attempt alone.
     let prepared = cache().and_then(|cache| within(&cache, &name, &names).ok());
     prepared.map_or_else(|| within(&reach.temp.root, &name, &names), Ok)
+}
+
+/// Makes the place for `path` of /etc, which has no link in it, if it is not there yet.
+fn mount_point(etc: &Path, path: &Path) -> io::Result<()> {
+    let mut names: Vec<&Path> = path.ancestors().filter(|part| *part != Path::new("")).collect();
+    names.reverse();
+    for name in names {
+        let place = etc.join(name);
+        match fs::symlink_metadata(&place) {
+            Ok(meta) if meta.is_symlink() => return Err(io::Error::other(format!("{} is a link", place.display()))),
+            Ok(_) => {}
+            Err(_) if Path::new("/etc").join(name).is_dir() => fs::create_dir(&place)?,
+            Err(_) => drop(File::create_new(&place)?),
+        }
+    }
+    Ok(())
 }
 
 const PREFIX: &str = "etc-";
@@ -46,9 +69,7 @@ const PREFIX_ASIDE: &str = ".etc-";
 
 /// `${XDG_CACHE_HOME:-~/.cache}/kusaw`.
 fn cache() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
-    Some(base.join("kusaw"))
+    Some(reach::base("XDG_CACHE_HOME", ".cache")?.join("kusaw"))
 }
 
 fn within(folder: &Path, name: &str, names: &Names) -> io::Result<Etc> {

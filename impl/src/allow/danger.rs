@@ -1,0 +1,270 @@
+//! W2: what an entry opens although it should rather stay closed. It is granted as written all the same; the user is told
+//! what, and what to write instead. A table of places and a pure function over it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::entry::{Entry, Kind};
+use super::facts::{Asked, Facts};
+use super::guard::Extent;
+use super::host;
+use super::look::{Names, look};
+use super::walk::{What, as_far_as_real};
+use crate::attempt::worktree;
+use crate::settings::Settings;
+
+/// The code in reports.
+pub const CODE: &str = "W2";
+
+/// Something to tell the user about one entry.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    /// `W2`, or the reason code of a refusal.
+    pub code: &'static str,
+    /// The key path.
+    pub key: String,
+    /// The entry as written.
+    pub path: String,
+    /// What is the matter with it.
+    pub what: String,
+    /// What to write instead.
+    pub fix: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Finding { code, key, path, what, fix } = self;
+        write!(f, "{code} {key}: {path:?} {what} (fix: {fix})")
+    }
+}
+
+/// Of the home: keys and logins.
+const SECRETS: &[(&str, &str)] = &[
+    (".ssh", "SSH keys"),
+    (".gnupg", "GnuPG keys"),
+    (".aws", "AWS credentials"),
+    (".azure", "Azure credentials"),
+    (".config/gcloud", "Google Cloud credentials"),
+    (".kube", "Kubernetes credentials"),
+    (".docker", "Docker credentials"),
+    (".config/containers", "container registry credentials"),
+    (".config/gh", "the GitHub login"),
+    (".config/git/credentials", "git credentials"),
+    (".git-credentials", "git credentials"),
+    (".netrc", "passwords"),
+    (".npmrc", "npm tokens"),
+    (".pypirc", "PyPI tokens"),
+    (".cargo/credentials.toml", "crates.io tokens"),
+    (".gem/credentials", "RubyGems tokens"),
+    (".m2/settings.xml", "Maven credentials"),
+    (".gradle/gradle.properties", "Gradle credentials"),
+    (".terraform.d/credentials.tfrc.json", "Terraform credentials"),
+    (".config/age", "age keys"),
+    (".config/sops", "age keys"),
+    (".password-store", "passwords"),
+    (".local/share/keyrings", "the keyring"),
+    (".local/share/kwalletd", "the wallet"),
+    (".mozilla", "browser data"),
+    (".config/google-chrome", "browser data"),
+    (".config/chromium", "browser data"),
+    (".claude", "an agent's login"),
+    (".claude.json", "an agent's login"),
+    (".cursor", "an agent's login"),
+    (".config/cursor", "an agent's login"),
+    (".codex", "an agent's login"),
+    (".gemini", "an agent's login"),
+    (".bash_history", "the shell's history"),
+    (".zsh_history", "the shell's history"),
+];
+
+/// Of the home: what is executed or obeyed outside, so not to be written.
+const STARTED: &[(&str, &str)] = &[
+    (".bashrc", "a shell start file"),
+    (".bash_profile", "a shell start file"),
+    (".bash_login", "a shell start file"),
+    (".bash_logout", "a shell start file"),
+    (".profile", "a shell start file"),
+    (".zshrc", "a shell start file"),
+    (".zshenv", "a shell start file"),
+    (".zprofile", "a shell start file"),
+    (".zlogin", "a shell start file"),
+    (".config/fish", "shell start files"),
+    (".xprofile", "a session start file"),
+    (".config/autostart", "what the session starts"),
+    (".config/systemd", "what the session starts"),
+    (".config/environment.d", "what the session starts"),
+    (".local/share/applications", "what the desktop starts"),
+    (".local/share/systemd", "what the session starts"),
+    (".local/bin", "programs"),
+    (".gitconfig", "git's settings"),
+    (".config/git", "git's settings"),
+    (".vimrc", "an editor start file"),
+    (".vim", "editor start files"),
+    (".config/nvim", "editor start files"),
+    (".vscode", "editor extensions"),
+];
+
+/// Of the home: so full of the above that it counts by itself, but not what lies in it.
+const CROWDED: &[(&str, &str)] =
+    &[(".config", "settings and logins of many programs"), (".local/share", "data and keys of many programs")];
+
+/// Services of the host.
+const SERVICES: &[(&str, &str)] = &[
+    ("/run/docker.sock", "Docker's socket, which is as good as root"),
+    ("/run/podman", "Podman's socket"),
+    ("/run/containerd", "containerd's socket"),
+    ("/run/dbus", "the system's D-Bus"),
+    ("/run/systemd", "systemd's sockets"),
+    ("/run/user", "the session's sockets"),
+];
+
+/// A place that is better not opened.
+#[derive(Debug, Clone)]
+pub struct Danger {
+    place: PathBuf,
+    what: String,
+    /// Told for this kind of entry, and a stronger one.
+    from: Kind,
+    /// Told also where an entry only lies in it.
+    within: bool,
+}
+
+/// All of them on this host, for these settings; `factory` is a real path.
+pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
+    let danger = |place: PathBuf, what: &str| Danger { place, what: what.into(), from: Kind::Read, within: true };
+    let home = facts.home.as_ref();
+    let whole = |home: &PathBuf| danger(home.clone(), "your home with its keys, logins and start files");
+    let mut all: Vec<Danger> = home.map(|home| Danger { within: false, ..whole(home) }).into_iter().collect();
+    all.extend(SERVICES.iter().map(|(place, what)| danger(place.into(), what)));
+    let run = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|run| run.is_absolute());
+    all.extend(run.map(|run| danger(as_far_as_real(&run), "the session's sockets")));
+    if Path::new("/run/WSL").exists() {
+        all.extend(["/run/WSL", "/mnt"].map(|place| danger(place.into(), "Windows")));
+    }
+    all.extend(
+        ["/etc", "/var/spool/cron"]
+            .map(|place| Danger { from: Kind::Write, ..danger(place.into(), "what the system starts and obeys") }),
+    );
+    let closed = facts.guards.iter().filter(|guard| guard.read == Extent::All);
+    all.extend(closed.map(|guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what))));
+    all.push(danger(facts.attempts.clone(), "the folders of all attempts"));
+    for (name, repo) in &settings.repos {
+        let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
+        all.push(danger(as_far_as_real(&place), &format!("the repo {name}")));
+    }
+    let Some(home) = home else { return all };
+    let below = |(name, what): &(&str, &str)| danger(home.join(name), what);
+    all.extend(SECRETS.iter().map(below));
+    all.extend(CROWDED.iter().map(|one| Danger { within: false, ..below(one) }));
+    all.extend(STARTED.iter().map(|one| Danger { from: Kind::Write, ..below(one) }));
+    all
+}
+
+/// W2 for one entry, if there is something to tell. `names` bounds the look into folders.
+pub fn warning(asked: &Asked, dangers: &[Danger], names: &mut Names) -> Option<Finding> {
+    let Asked { entry, walk } = asked;
+    let end = walk.end.as_ref().ok()?;
+    let mut told = match end.path == Path::new("/") {
+        true => vec!["covers the whole machine".into()],
+        false => covered(entry.kind, &end.path, dangers),
+    };
+    let mut fix = match told.is_empty() {
+        true => "name a folder without it",
+        false => "remove the entry, or name only the folders and files in it that the step needs",
+    };
+    if end.what == What::Socket {
+        told.push("is a socket: whoever can read it can connect to it".into());
+        fix = "remove the entry, unless the step is to use that service";
+    }
+    if end.what == What::Folder && end.path != Path::new("/") {
+        let found = look(&end.path, names);
+        if let Some(first) = found.sockets.first() {
+            let more = found.sockets.len() - 1;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            told.push(format!("holds a socket, and read-only does not stop a connection: {}{more}", first.display()));
+        }
+        if found.git && entry.kind == Kind::Write {
+            told.push("is a checkout: what a step writes into its hooks and config runs when you use git there".into());
+        }
+        if found.stopped && names.tells() {
+            crate::stderr::say(format!("{}: {}: too much to look at all of it for sockets", entry.key, entry.written));
+        }
+    }
+    let what = told.join("; ");
+    (!told.is_empty()).then(|| finding(CODE, entry, what, fix))
+}
+
+/// A finding about an entry.
+pub fn finding(code: &'static str, entry: &Entry, what: impl Into<String>, fix: &str) -> Finding {
+    let (key, path) = (entry.key.clone(), entry.written.clone());
+    Finding { code, key, path, what: what.into(), fix: fix.into() }
+}
+
+/// Most places named for one entry.
+const MOST: usize = 5;
+
+fn covered(kind: Kind, path: &Path, dangers: &[Danger]) -> Vec<String> {
+    let outermost = |danger: &&Danger| {
+        let has_outer = |outer: &Danger| {
+            danger.place != outer.place && danger.place.starts_with(&outer.place) && outer.place.starts_with(path)
+        };
+        // What stays closed is always told.
+        danger.what.ends_with("closed") || !dangers.iter().any(has_outer)
+    };
+    let told = dangers.iter().filter(|danger| danger.from <= kind).filter_map(|danger| {
+        if danger.place.starts_with(path) {
+            return Some(danger).filter(outermost).map(|danger| format!("covers {}", danger.what));
+        }
+        (danger.within && path.starts_with(&danger.place)).then(|| format!("lies in {}", danger.what))
+    });
+    let mut told: Vec<String> = told.collect();
+    told.dedup();
+    let more = told.len().saturating_sub(MOST);
+    told.truncate(MOST);
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allow::guard::Guard;
+
+    fn told(kind: Kind, path: &str) -> String {
+        let facts = Facts {
+            home: Some("/home/dev".into()),
+            attempts: "/srv/f/attempts".into(),
+            guards: vec![Guard::hidden("/home/dev/.local/share/kusaw/store".into(), "the secret store")],
+            ..Facts::default()
+        };
+        let yaml = b"repos: {demo: {path: /srv/demo}}\nsteps: {s: {run: [x]}}";
+        let settings = crate::settings::read("k".as_ref(), yaml).unwrap();
+        covered(kind, path.as_ref(), &all("/srv/f".as_ref(), &settings, &facts)).join("; ")
+    }
+
+    #[test]
+    fn what_covers_or_lies_in_a_dangerous_place_is_told() {
+        for (path, what) in [
+            ("/home/dev/.ssh", "covers SSH keys"),
+            ("/home/dev/.ssh/id", "lies in SSH keys"),
+            ("/home/dev/.config/gh/hosts.yml", "lies in the GitHub login"),
+            ("/home/dev/.config", "covers settings and logins of many programs"),
+            ("/run/docker.sock", "covers Docker's socket, which is as good as root"),
+            ("/srv/demo/src", "lies in the repo demo"),
+            ("/srv", "covers the folders of all attempts; covers the repo demo"),
+        ] {
+            assert_eq!(told(Kind::Read, path), what, "{path}");
+        }
+        assert_eq!(
+            told(Kind::Read, "/home"),
+            "covers your home with its keys, logins and start files; covers the secret store, which stays closed"
+        );
+        for fine in ["/home/dev/data", "/opt/data", "/home/dev/.config/nvim", "/home/dev/.bashrc", "/usr/share"] {
+            assert_eq!(told(Kind::Read, fine), "", "{fine}");
+        }
+        assert_eq!(told(Kind::Write, "/home/dev/.bashrc"), "covers a shell start file");
+    }
+}

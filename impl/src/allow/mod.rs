@@ -1,0 +1,74 @@
+//! `allow_read` and `allow_write`: from the entries of the settings to what an attempt can reach besides, or to a typed
+//! refusal. An entry opens the real place it leads to and nothing beside it, as written; some places no entry can open.
+
+mod danger;
+mod decide;
+mod entry;
+mod facts;
+mod guard;
+mod host;
+mod look;
+mod walk;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::outcome::Refusal;
+use crate::settings::{Settings, Step};
+
+pub use danger::Finding;
+pub use decide::Allowed;
+use decide::Verdict;
+use entry::Entry;
+pub use host::{PRIVATE, data};
+
+/// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
+/// comes as warnings.
+pub fn of_attempt(
+    factory: &Path,
+    settings: &Settings,
+    name: &str,
+    step: &Step,
+) -> Result<(Allowed, Vec<Finding>), Refusal> {
+    let entries = entry::of_attempt(settings, name, step);
+    if entries.is_empty() {
+        return Ok(Default::default());
+    }
+    let facts = host::facts(factory, settings);
+    let asked = host::ask(entries, factory);
+    let allowed = decide::allowed(&asked, &facts)?;
+    let dangers = danger::all(factory, settings, &facts);
+    let mut names = look::AT_LAUNCH;
+    let warnings = asked.iter().filter_map(|one| danger::warning(one, &dangers, &mut names)).collect();
+    Ok((allowed, warnings))
+}
+
+/// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
+pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Finding>) {
+    let facts = host::facts(factory, settings);
+    let dangers = danger::all(factory, settings, &facts);
+    let mut names = look::TO_VALIDATE;
+    let (mut errors, mut warnings, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut judge = |key: String, entries: Vec<Entry>| {
+        let asked = host::ask(entries, factory);
+        let verdicts = decide::judge(&asked, &facts);
+        let mounts = verdicts.iter().filter(|verdict| matches!(verdict, Ok(Verdict::Mount(_)))).count();
+        if let Err(refusal) = decide::few_enough(mounts) {
+            let (code, fix) = (refusal.reason.code(), refusal.fix().to_string());
+            errors.insert(Finding { code, key, path: String::new(), what: refusal.detail, fix });
+        }
+        for (one, verdict) in asked.iter().zip(verdicts) {
+            errors.extend(verdict.err().map(|r| danger::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
+            if seen.insert(one.entry.clone()) {
+                warnings.extend(danger::warning(one, &dangers, &mut names));
+            }
+        }
+    };
+    judge("sandbox".into(), entry::of_block(&settings.sandbox, "sandbox"));
+    for (name, step) in &settings.steps {
+        if step.block().is_some() {
+            judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
+        }
+    }
+    (errors.into_iter().collect(), warnings.into_iter().collect())
+}
