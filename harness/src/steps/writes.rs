@@ -163,7 +163,7 @@ pub fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
 }
 
 /// The worktree of a repo, or the artifacts, of a launch.
-fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
+pub fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
     let observe = &Scene::context()?.manifest.observe;
     match repo {
         Some(repo) if !observe.worktree.is_empty() => launch.templates.with("repo", repo).render(&observe.worktree),
