@@ -340,6 +340,34 @@ Feature: Paths that are allowed
         | to the home                            | a/.aws  | read    | rename {library}/shelf/a {library}/shelf/b + symlink ~ {library}/shelf/a        | read {library}/shelf/a/.aws/credentials |
         | in place of a folder                   | a/other | read    | rename {library}/shelf/inner {library}/shelf/b + symlink ~/.aws {library}/shelf/inner | read {library}/shelf/inner/credentials |
 
+    @case:W02
+    Scenario Outline: a link that an earlier attempt left in its worktree does not lead out, where it may be <how>
+      Given the attempt may be refused
+      When the step runs the shell command "ln -s ~/.aws/ d"
+      And "d" in the worktree of that attempt may be <how> from then on
+      And in a second attempt, the step runs the probe "read {allowed}/credentials + read ~/.aws/credentials"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | how     |
+        | read    |
+        | written |
+
+    @case:W02 @needs:artifacts
+    Scenario Outline: a link that an earlier attempt left in its artifacts does not lead out, where it may be <how>
+      Given the attempt may be refused
+      When the step runs the shell command "ln -s ~/.aws/ {artifacts}/d"
+      And "d" in the artifacts of that attempt may be <how> from then on
+      And in a second attempt, the step runs the probe "read {allowed}/credentials + read ~/.aws/credentials"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | how     |
+        | read    |
+        | written |
+
     # Cursor CVE-2026-50549: what could not be resolved was taken as it was written
     @case:W04 @needs:factory @extra
     Scenario Outline: allow_<how> of <what> is refused

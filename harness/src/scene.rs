@@ -153,12 +153,15 @@ impl Scene {
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
-    /// of the manifest ([`Manifest::places`]). `{library}` is a folder of the user for this scenario.
+    /// of the manifest ([`Manifest::places`]). `{library}` is a folder of the user for this scenario, `{allowed}`
+    /// the path that may be read or written.
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
-        let words = &words.replace("{library}", "~/library/{nonce}");
+        let allowed =
+            || crate::plan::PATH_LISTS.iter().find_map(|list| self.plan.paths(list).pop()).unwrap_or_default();
+        let words = &words.replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
         let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
         text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {

@@ -66,6 +66,14 @@ fn allowed_to_other(scene: &mut Scene, path: String, how: String) -> StepResult 
     Ok(())
 }
 
+#[when(regex = r#"^"(.+)" in the (artifacts|worktree) of that attempt may be (read|written) from then on$"#)]
+fn allowed_from_then_on(scene: &mut Scene, path: String, place: String, how: String) -> StepResult {
+    let repo = (place == "worktree").then_some("demo");
+    let path = super::writes::folder(scene.last()?, repo)?.join(path);
+    scene.plan.allow_path(list(&how), &path.display().to_string());
+    Ok(())
+}
+
 /// What cannot be resolved may be refused; then the control alone tells that the danger was there.
 #[given("the attempt may be refused")]
 fn may_be_refused(scene: &mut Scene) {

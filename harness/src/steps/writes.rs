@@ -176,7 +176,7 @@ pub fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
 }
 
 /// The worktree of a repo, or the artifacts, of a launch.
-fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
+pub fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
     let manifest = &Scene::context()?.manifest;
     match repo {
         Some(repo) => launch.templates.with("repo", repo).render(manifest.worktree()),
