@@ -94,6 +94,13 @@ Feature: Keys
       Then no secret arrives
       And bare, the same probe gets the secret
 
+    # codex 43929: the second of several masks failed
+    @case:R10
+    Scenario: three secrets are hidden in one attempt
+      When the step runs the probe "read ~/.ssh/id_ed25519 + read ~/.gnupg/trustdb.gpg + read ~/.netrc + list ~/.ssh + list ~/.gnupg"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
     @needs:factory
     Scenario Outline: an agent of the provider <provider> cannot read a key either
       Given the step is run by the provider "<provider>" with the prompt "tools/probe <probe>"

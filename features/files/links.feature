@@ -7,6 +7,8 @@ Feature: Links
     Background:
       Given a sandboxed step
 
+    # Claude Code CVE-2026-25724: a link inside the worktree reads a denied file
+    @case:R01
     Scenario Outline: cannot read a secret through <road>
       When the step runs the probe "<probe>"
       Then no secret arrives

@@ -85,3 +85,36 @@ Feature: Nothing is written elsewhere
       When the step runs the probe "write-sweep / --keep --name swept-{nonce} --skip /proc --skip /sys --skip /usr --skip /opt --skip /home/dev/src --skip /home/dev/factories"
       Then nothing named "swept-{nonce}" is on the host
       And bare, the same probe leaves it there
+
+    # Cursor CVE-2026-50548, codex CVE-2025-59532: what may be written followed from a working folder that the agent chose
+    @case:W03
+    Scenario Outline: what may be written does not follow the step's working folder: <where>
+      When the step runs the shell command "p=$PWD/tools/probe; cd <folder> && $p write written-{nonce} x"
+      Then nothing named "written-{nonce}" is on the host
+      And bare, the same probe leaves it there
+
+      Examples:
+        | where                     | folder           |
+        | the home                  | ~                |
+        | ~/src                     | ~/src            |
+        | /srv                      | /srv/data        |
+
+    @case:W03 @needs:factory
+    Scenario Outline: what may be written does not follow the variable <variable>
+      Given the step has the variable "<variable>" with "/home/dev"
+      When the step runs the probe "write ~/written-{nonce} x"
+      Then "~/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "~/written-{nonce}"
+
+      Examples:
+        | variable      |
+        | PWD           |
+        | TMPDIR        |
+        | GIT_WORK_TREE |
+
+    @case:W03
+    Scenario: what may be written does not follow settings that the repository holds
+      Given the repository holds settings of its own that allow everything
+      When the step runs the probe "write ~/written-{nonce} x"
+      Then "~/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "~/written-{nonce}"

@@ -47,3 +47,40 @@ Feature: The private temp folder
       When while an attempt that has done "touch $TMPDIR/private-{nonce} /tmp/private-{nonce}" waits, another runs "find /tmp /var/tmp /run /home /dev/shm -name private-{nonce} 2>/dev/null"
       Then the other attempt does not print "private-{nonce}"
       And bare, the same two commands print it, with TMPDIR in the home
+
+    # npm, cargo, go, gradle do not ask XDG_CACHE_HOME; without a home that can be written they fail or load all again
+    @extra @serial
+    Scenario Outline: a cache in the home, <cache>, is writable, and nothing of it is left
+      When the step runs the shell command "mkdir -p $HOME/<cache> && tools/probe write $HOME/<cache>/private-{nonce} x + append $HOME/<cache>/private-{nonce} y + read $HOME/<cache>/private-{nonce}"
+      Then every action succeeds
+      And nothing named "private-{nonce}" is on the host
+      And bare, the same command leaves it there, with HOME in the home
+
+      Examples:
+        | cache              |
+        | .npm/_cacache      |
+        | .cache/pip         |
+        | .cargo/registry    |
+        | go/pkg/mod         |
+        | .gradle/caches     |
+        | .config/some-tool  |
+        | .local/share       |
+
+    # the one temp folder that has no variable: semaphores and shared memory of Python, Chromium, PostgreSQL
+    @extra @serial
+    Scenario: /dev/shm is writable, and nothing of it is left
+      When the step runs the shell command "d=${SHM:-/dev/shm}; tools/probe write $d/private-{nonce} x + read $d/private-{nonce}"
+      Then every action succeeds
+      And nothing named "private-{nonce}" is on the host
+      And bare, the same command leaves it there, with SHM in the home
+
+    @extra @program:python3
+    Scenario Outline: python3 shares <what> with its own processes
+      When the step runs the shell command "python3 -c "<script>" >proof"
+      Then in the worktree, "proof" ends in "ran"
+      And planted, in the worktree of an attempt that did nothing it is not so
+
+      Examples:
+        | what   | script |
+        | a lock | import multiprocessing as m; l = m.Lock(); l.acquire(); p = m.Process(target=l.release); p.start(); l.acquire(timeout=9) and print('ran') |
+        | memory | import multiprocessing.shared_memory as m; s = m.SharedMemory(create=True, size=9); t = m.SharedMemory(s.name); t.buf[0] = 7; print('ran' if s.buf[0] == 7 else ''); t.close(); s.close(); s.unlink() |

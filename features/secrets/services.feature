@@ -26,6 +26,13 @@ Feature: Services of the host
       Then no secret arrives
       And weakened, with "/run/user/42042" shown, the same probe gets the secret
 
+    # ai-jail 106: hiding a path failed because a socket was there
+    @case:S10
+    Scenario: a step starts although the session bus is a socket
+      When the step runs the shell command "test -e /run/user/42042/bus || echo ran >proof"
+      Then in the worktree, "proof" ends in "ran"
+      And planted, in the worktree of an attempt that did nothing it is not so
+
   @SEC-09
   Rule: Sockets of other host services are not reachable
 

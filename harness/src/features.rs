@@ -9,10 +9,11 @@ use gherkin::{Feature, GherkinEnv, Rule, Scenario};
 
 use crate::catalogue::{Catalogue, is_id};
 use crate::driver::{Kind, Manifest};
+use crate::lab::Lab;
 use crate::verdict::Verdict;
 
 /// One scenario, with what its tags say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
     /// The guarantee: the id of its Rule.
     pub id: String,
@@ -55,6 +56,11 @@ impl Case {
     /// What it asks of a driver beyond launching: the words after `@needs:`.
     pub fn needs(&self) -> impl Iterator<Item = &str> {
         self.tags.iter().filter_map(|t| t.strip_prefix("needs:"))
+    }
+
+    /// Programs of the host that it uses inside: the words after `@program:`.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().filter_map(|t| t.strip_prefix("program:"))
     }
 
     /// `ID/case`.
@@ -120,14 +126,18 @@ pub fn select(features: &mut Vec<Feature>, selection: &Selection) -> usize {
     features.iter().map(Ext::count_scenarios).sum()
 }
 
-/// Replaces the steps of scenarios that the driver cannot be asked by one that says why.
+/// Replaces the steps of scenarios that the driver cannot be asked by one that says why. The others get the steps of their
+/// backgrounds, which would else be done, and could fail, for the former as well.
 pub fn mark_not_asked(features: &mut [Feature], manifest: &Manifest, catalogue: &Catalogue, blocked: Option<&str>) {
     for feature in features {
         let whole = feature.clone();
+        let shared = feature.background.take().map(|b| b.steps).unwrap_or_default();
         for rule in &mut feature.rules {
             let of_rule = rule.clone();
+            let own = rule.background.take().map(|b| b.steps).unwrap_or_default();
             for scenario in &mut rule.scenarios {
                 let case = Case::of(&whole, Some(&of_rule), scenario);
+                scenario.steps.splice(0..0, shared.iter().chain(&own).cloned());
                 if let Some((verdict, why)) = not_asked(&case, manifest, catalogue, blocked) {
                     scenario.steps.truncate(1);
                     for step in &mut scenario.steps {
@@ -166,6 +176,7 @@ fn not_asked(
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
+            "validate" => manifest.commands.validate.is_some(),
             "backend" => manifest.backend.is_some(),
             _ => false,
         };
@@ -173,7 +184,12 @@ fn not_asked(
             return Some((Verdict::NotClaimed, format!("it cannot be asked: it has no {need}")));
         }
     }
-    blocked.map(|why| (Verdict::Blocked, why.to_owned()))
+    let lacking = case.programs().find(|name| Lab::program(name).is_none());
+    lacking
+        .map(|name| {
+            (Verdict::Blocked, format!("{name} is not in /usr/bin, /usr/local/bin or /bin; `make setup` installs it"))
+        })
+        .or_else(|| blocked.map(|why| (Verdict::Blocked, why.to_owned())))
 }
 
 fn is_platform(tag: &str) -> bool {
@@ -235,6 +251,18 @@ mod tests {
     }
 
     #[test]
+    fn without_a_program_that_it_uses_inside_a_scenario_is_blocked() {
+        let text = "name: none\nkind: sandbox\nplatforms: [linux, macos]\nlaunch: {open: ['{{argv}}']}\n";
+        let manifest = Manifest::parse(text).unwrap();
+        let catalogue = Catalogue::parse("| FS-06 | LWM | must | a | b |\n").unwrap();
+        let mut case = Case { id: "FS-06".into(), tags: vec!["program:sh".into()], ..Case::default() };
+        assert!(not_asked(&case, &manifest, &catalogue, None).is_none());
+        case.tags.push("program:nobody-has-this".into());
+        let (verdict, why) = not_asked(&case, &manifest, &catalogue, None).unwrap();
+        assert_eq!((verdict, why.starts_with("nobody-has-this is not in ")), (Verdict::Blocked, true));
+    }
+
+    #[test]
     fn what_another_platform_promises_is_asked_on_fixtures_only() {
         let catalogue = Catalogue::parse("| FS-06 | W | must | a | b |\n").unwrap();
         let manifest = Manifest::parse("name: n\nkind: factory\nplatforms: [linux]\ncommands: {run: [x]}\n").unwrap();
@@ -246,6 +274,25 @@ mod tests {
             assert_eq!(step == "x", asked, "{tag}: {step}");
             assert!(asked || step.starts_with("not asked, not-applicable"), "{step}");
         }
+    }
+
+    #[test]
+    fn a_background_is_done_for_what_is_asked_alone() {
+        let text = TEXT.replace(
+            "    @extra",
+            "    Background:\n      Given b\n    @needs:yaml\n    Scenario: other\n      When y\n    @extra",
+        );
+        let text = text.replace("@needs:factory", "@tag");
+        let mut features = vec![Feature::parse(&text, GherkinEnv::default()).unwrap().expand_examples().unwrap()];
+        let manifest =
+            Manifest::parse("name: x\nkind: sandbox\nplatforms: [linux, macos]\nlaunch: {open: []}\n").unwrap();
+        let catalogue = Catalogue::parse("| FS-06 | LWM | must | a | b |\n").unwrap();
+        mark_not_asked(&mut features, &manifest, &catalogue, None);
+        let rule = &features[0].rules[0];
+        let steps = |n: usize| rule.scenarios[n].steps.iter().map(|s| s.value.as_str()).collect::<Vec<_>>();
+        assert_eq!(steps(0), ["not asked, not-claimed: it cannot be asked: it has no yaml"]);
+        assert_eq!(steps(1), ["b", "x"]);
+        assert!(rule.background.is_none());
     }
 
     #[test]

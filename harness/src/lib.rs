@@ -15,6 +15,7 @@ pub mod cli;
 pub mod driver;
 pub mod engine;
 pub mod features;
+pub mod furnished;
 pub mod host;
 pub mod keep;
 pub mod lab;

@@ -63,9 +63,16 @@ pub struct Plan {
     pub inherits: bool,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
+    /// Where the first repository lies, if elsewhere.
+    pub repository: Option<String>,
+    /// The name of the factory's folder, if it has one of its own.
+    pub folder: Option<String>,
     /// Whether the caller's 0, 1 and 2 are files of the user, not pipes.
     pub files: bool,
 }
+
+/// The settings that name paths.
+pub const PATH_LISTS: [&str; 2] = ["allow_read", "allow_write"];
 
 /// The step's name in every settings file.
 pub const STEP: &str = "probe";
@@ -87,6 +94,8 @@ impl Default for Plan {
             others: Map::new(),
             inherits: false,
             stdin: Vec::new(),
+            repository: None,
+            folder: None,
             files: false,
         }
     }
@@ -105,8 +114,32 @@ impl Plan {
 
     /// Adds a host to `egress.allow`.
     pub fn allow(&mut self, host: &str) {
-        if let Value::Array(list) = self.egress().entry("allow").or_insert_with(|| json!([])) {
-            list.push(json!(host));
+        push(self.egress(), "allow", host);
+    }
+
+    /// Adds a path to `allow_read` or `allow_write` of the factory's block.
+    pub fn allow_path(&mut self, list: &str, path: &str) {
+        push(self.block(), list, path);
+    }
+
+    /// Adds a path to `allow_read` or `allow_write` of the step's block, where it adds to the factory's.
+    pub fn allow_path_of_step(&mut self, list: &str, path: &str) {
+        push(object(self.step_sandbox.get_or_insert_with(|| json!({}))), list, path);
+    }
+
+    /// The paths of `allow_read` or `allow_write`, as written: the factory's, then the step's.
+    pub fn paths(&self, list: &str) -> Vec<String> {
+        let blocks = [&self.sandbox, &self.step_sandbox].into_iter().flatten();
+        let lists = blocks.filter_map(|block| block.get(list)?.as_array()).flatten();
+        lists.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// Takes `allow_read` and `allow_write` out of all blocks.
+    pub fn forget_paths(&mut self) {
+        for block in [&mut self.sandbox, &mut self.step_sandbox].into_iter().flatten() {
+            if let Value::Object(block) = block {
+                block.retain(|key, _| !PATH_LISTS.contains(&key.as_str()));
+            }
         }
     }
 
@@ -211,6 +244,12 @@ impl Plan {
     }
 }
 
+fn push(block: &mut Map<String, Value>, list: &str, word: &str) {
+    if let Value::Array(list) = block.entry(list).or_insert_with(|| json!([])) {
+        list.push(json!(word));
+    }
+}
+
 fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = json!({});
@@ -236,6 +275,18 @@ mod tests {
             "repos:\n  demo:\n    path: \"/src/demo\"\nsandbox:\n  egress:\n    allow: [\"a.example\"]\n  mode: required\nsteps:\n  probe:\n    repos: [\"demo\"]\n    run: [\"/bin/true\"]\n"
         );
         assert!(plan.raw(&settings).is_none());
+    }
+
+    #[test]
+    fn paths_of_the_step_add_to_the_factorys() {
+        let mut plan = Plan::default();
+        plan.allow_path("allow_read", "~/a b");
+        plan.allow_path_of_step("allow_read", "/srv");
+        plan.allow_path_of_step("allow_write", "/opt");
+        assert_eq!(plan.paths("allow_read"), ["~/a b", "/srv"]);
+        assert_eq!(plan.settings(str::to_owned)["steps"][STEP]["sandbox"]["allow_write"], json!(["/opt"]));
+        plan.forget_paths();
+        assert!(plan.paths("allow_read").is_empty() && plan.paths("allow_write").is_empty());
     }
 
     #[test]

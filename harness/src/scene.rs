@@ -1,12 +1,13 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
 use crate::driver::{Manifest, Templates};
+use crate::furnished::Furnished;
 use crate::lab::{HOME, Lab, home, keyring};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
@@ -93,6 +94,10 @@ pub struct Scene {
     pub may_be_refused: bool,
     /// Different hosts that were asked for.
     pub asked: Vec<String>,
+    /// What it put on the user's host.
+    pub furnished: Vec<Furnished>,
+    /// What the factory said about the settings.
+    pub said: Option<Launch>,
     attempts: u32,
 }
 
@@ -115,6 +120,8 @@ impl Scene {
             other_words: String::new(),
             may_be_refused: false,
             asked: Vec::new(),
+            furnished: Vec::new(),
+            said: None,
             attempts: 0,
         }
     }
@@ -144,14 +151,17 @@ impl Scene {
         Ok(Lab::expand(&self.expand_text(word)?))
     }
 
-    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}` and
-    /// `{user-key}` (keys of the caller), and the places of the next attempt: `{factory}`, `{second}` (the worktree of the
-    /// second repo), `{repository}`, `{other}` (a repo beside it), and those of the manifest
-    /// ([`crate::driver::manifest::Observe::places`]).
+    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
+    /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
+    /// of the manifest ([`Manifest::places`]). `{library}` is a folder of the user for this scenario, `{allowed}`
+    /// the path that may be read or written.
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
+        let allowed =
+            || crate::plan::PATH_LISTS.iter().find_map(|list| self.plan.paths(list).pop()).unwrap_or_default();
+        let words = &words.replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
         let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
         text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
@@ -160,8 +170,7 @@ impl Scene {
         if text.contains('{') {
             let manifest = &Self::context()?.manifest;
             let templates = self.templates()?;
-            let others = [("{factory}", "{{factory}}", "demo"), ("{second}", manifest.worktree(), "extra")];
-            for (name, template, repo) in others.into_iter().chain(manifest.observe.places()) {
+            for (name, template, repo) in [("{factory}", "{{factory}}", "demo")].into_iter().chain(manifest.places()) {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
                 }
@@ -177,7 +186,7 @@ impl Scene {
 
     /// The factory's folder.
     pub fn factory(&self) -> PathBuf {
-        Path::new(HOME).join("factories").join(&self.nonce)
+        crate::launch::factory(&self.plan, &self.nonce)
     }
 
     /// Where the next attempt's worktree of the first repo will be.
@@ -318,6 +327,15 @@ impl Scene {
     pub async fn again(&mut self, plan: &Plan) -> Result<Launch, String> {
         self.attempts += 1;
         Self::launcher()?.launch(plan, &self.nonce, self.attempts).await
+    }
+
+    /// Has the factory look at the settings of a plan.
+    ///
+    /// # Errors
+    /// As [`Scene::again`].
+    pub async fn validate(&mut self, plan: &Plan) -> Result<Launch, String> {
+        self.attempts += 1;
+        Self::launcher()?.validate(plan, &self.nonce, self.attempts).await
     }
 
     /// The same plan with one thing changed: for planted controls.

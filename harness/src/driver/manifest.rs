@@ -107,6 +107,8 @@ pub struct Modes {
 pub struct Commands {
     /// One attempt of a step (argv of templates).
     pub run: Vec<String>,
+    /// Looks at the settings and warns (argv of templates); null = it has no such command.
+    pub validate: Option<Vec<String>>,
 }
 
 /// A file, and the regular expressions (one group each) that find in its lines what is looked for.

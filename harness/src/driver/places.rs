@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::manifest::{Observation, Observe};
+use super::manifest::{Manifest, Observation};
 
 /// Folders that a factory keeps from every step (templates). The harness fills them, wherever they lie.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -17,18 +17,20 @@ pub struct Protected {
     pub signing: String,
 }
 
-impl Observe {
+impl Manifest {
     /// What the placeholders of features stand for: template and repo. One that the manifest leaves out is empty.
-    pub fn places(&self) -> [(&'static str, &str, &'static str); 7] {
-        let protected = self.protected.as_ref();
+    pub fn places(&self) -> [(&'static str, &str, &'static str); 8] {
+        let observe = &self.observe;
+        let protected = observe.protected.as_ref();
         [
-            ("{artifacts}", &self.artifacts, "demo"),
+            ("{artifacts}", &observe.artifacts, "demo"),
+            ("{second}", self.worktree(), "extra"),
             ("{store}", protected.map_or("", |p| &p.store), "demo"),
             ("{keys}", protected.map_or("", |p| &p.keys), "demo"),
             ("{signing}", protected.map_or("", |p| &p.signing), "demo"),
-            ("{egress-log}", file(&self.egress_log), "demo"),
-            ("{events}", file(&self.events), "demo"),
-            ("{outcome}", file(&self.outcome), "demo"),
+            ("{egress-log}", file(&observe.egress_log), "demo"),
+            ("{events}", file(&observe.events), "demo"),
+            ("{outcome}", file(&observe.outcome), "demo"),
         ]
     }
 }

@@ -19,6 +19,7 @@ impl Templates {
         let mut engine = Environment::new();
         engine.set_undefined_behavior(minijinja::UndefinedBehavior::Chainable);
         engine.add_filter("shell", shell);
+        engine.add_filter("shell_path", shell_path);
         engine.add_filter("yaml", yaml);
         engine.add_filter("repeat", repeat);
         Self { engine, context }
@@ -106,6 +107,15 @@ fn shell(value: &Value) -> String {
     }
 }
 
+/// Quotes a path for sh; a `~` at its beginning stays the shell's word for the home.
+fn shell_path(path: &str) -> String {
+    match path.strip_prefix('~') {
+        Some("") => "~/".to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("~/{}", shell(&rest[1..].into())),
+        _ => shell(&path.into()),
+    }
+}
+
 /// A value as a YAML document. Plain words stay plain, because the documentation writes `sandbox: off`.
 fn yaml(value: &Value) -> Result<String, Error> {
     let json = serde_json::to_value(value).map_err(|e| Error::new(ErrorKind::BadSerialization, e.to_string()))?;
@@ -147,6 +157,8 @@ mod tests {
     fn filters() {
         let templates = Templates::new(json!({"s": "it's", "l": ["a b", "c"], "m": {"k": "off"}}));
         assert_eq!(templates.render("{{s|shell}} {{l|shell}}").unwrap(), "'it'\\''s' 'a b' 'c'");
+        let paths = ["~", "~/a b", "/~/c", "~d"].map(shell_path);
+        assert_eq!(paths, ["~/", "~/'a b'", "'/~/c'", "'~d'"]);
         assert_eq!(templates.render("{{m|yaml}}").unwrap(), "k: off\n");
         assert_eq!(templates.render("{{nothing.at.all}}").unwrap(), "");
     }

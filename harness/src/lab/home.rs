@@ -21,6 +21,10 @@ pub const REPOSITORIES: &str = "/home/dev/src";
 /// Their names.
 pub const REPOSITORY_NAMES: [&str; 2] = ["demo", "extra"];
 
+/// Where a user may keep a library: folders that a scenario furnishes and then allows.
+pub const LIBRARIES: [&str; 7] =
+    [HOME, "/srv/data", "/opt/data", "/var/lib/data", "/mnt/data", "/tmp", "/run/user/42042"];
+
 /// Files a real home has, with the folder modes that their programs ask for.
 const SECRETS: &[&str] = &[
     ".ssh/id_ed25519",
@@ -125,6 +129,11 @@ pub fn repository_of(nonce: &str, name: &str) -> PathBuf {
     Path::new(REPOSITORIES).join(nonce).join(name)
 }
 
+/// The library of one scenario in a place.
+pub fn library(place: &str, nonce: &str) -> PathBuf {
+    Path::new(place).join("library").join(nonce)
+}
+
 /// Makes the repositories of one scenario, if they are not there yet.
 pub fn provide_repositories(nonce: &str) -> io::Result<()> {
     for name in REPOSITORY_NAMES {
@@ -138,7 +147,8 @@ pub fn provide_repositories(nonce: &str) -> io::Result<()> {
 
 /// Removes what a scenario has left.
 pub fn clear(nonce: &str) {
-    for folder in [Path::new(REPOSITORIES).join(nonce), Path::new(HOME).join("factories").join(nonce)] {
+    let own = [Path::new(REPOSITORIES).join(nonce), Path::new(HOME).join("factories").join(nonce)];
+    for folder in own.into_iter().chain(LIBRARIES.map(|place| library(place, nonce))) {
         // A folder that cannot be removed goes with the lab.
         let _ = fs::remove_dir_all(folder);
     }
@@ -161,6 +171,20 @@ fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Adds a file to a repository of a scenario.
+///
+/// # Errors
+/// When it cannot be written or committed.
+pub fn commit(nonce: &str, name: &str, file: &str, text: &str) -> io::Result<()> {
+    provide_repositories(nonce)?;
+    let repository = repository_of(nonce, name);
+    let path = repository.join(file);
+    fs::create_dir_all(path.parent().unwrap_or(&repository))?;
+    fs::write(path, text)?;
+    git(&repository, &["add", "-A"])?;
+    git(&repository, &["commit", "-q", "-m", "Add a file"])
 }
 
 fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {

@@ -84,6 +84,15 @@ impl Lab {
         Self::search_path().split(':').map(|folder| Path::new(folder).join(name)).find(|path| is_program(path))
     }
 
+    /// Finds a program that scenarios use inside a sandbox: in the system's folders only. One in the home, as version managers
+    /// install them, is not there inside.
+    pub fn program(name: &str) -> Option<PathBuf> {
+        ["/usr/bin", "/usr/local/bin", "/bin"]
+            .map(|f| Path::new(f).join(name))
+            .into_iter()
+            .find(|path| is_program(path))
+    }
+
     /// A folder with links to every program on PATH but `name`: PATH as if it were not installed.
     pub fn path_without(name: &str) -> PathBuf {
         Path::new(SUITE).join(format!("path-without-{name}"))

@@ -33,6 +33,13 @@ pub struct Supplies {
 /// Files of /etc above this size are left out: none that a program needs to run is so large.
 const ETC_FILE_LIMIT: u64 = 2 << 20;
 
+/// A time zone that no other host has: LAB, five hours east, as tzfile(5) of one type and no transition, twice (RFC 8536).
+const LOCALTIME: &str = concat!(
+    "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\u{1}\0\0\0\u{4}\0\0FP\0\0LAB\0",
+    "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\u{1}\0\0\0\u{4}\0\0FP\0\0LAB\0",
+    "\nLAB-5\n"
+);
+
 /// Makes the root and enters it. Afterwards the host's own root is gone from this mount namespace.
 pub fn enter(supplies: &Supplies) -> io::Result<()> {
     unistd::sethostname("devbox")?;
@@ -86,10 +93,13 @@ fn etc(here: &Path) -> io::Result<()> {
         ("hosts", "127.0.0.1 localhost devbox\n::1 localhost\n".to_owned()),
         ("hostname", "devbox\n".to_owned()),
         ("resolv.conf", format!("nameserver {}\noptions timeout:2 attempts:1\n", network::DNS)),
+        ("localtime", LOCALTIME.to_owned()),
+        ("ssl/certs/devbox.pem", "-----BEGIN CERTIFICATE-----\nZGV2Ym94\n-----END CERTIFICATE-----\n".to_owned()),
         ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n".to_owned()),
     ];
     for (name, text) in own {
         let path = here.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(here))?;
         let _ = fs::remove_file(&path); // may be a link of the host, such as resolv.conf -> /run/...
         fs::write(&path, text)?;
     }

@@ -24,7 +24,7 @@ async fn probe_arguments(scene: &mut Scene, step: &gherkin::Step) -> StepResult 
     scene.run().await
 }
 
-#[when(regex = r#"^the step runs the shell command "(.*)"$"#)]
+#[when(regex = r#"(?s)^the step runs the shell command "(.*)"$"#)]
 async fn shell(scene: &mut Scene, command: String) -> StepResult {
     scene.plan.action = Action::Run(scene.shell(&command)?);
     scene.words = command;

@@ -105,6 +105,11 @@ async fn planted_required(scene: &mut Scene) -> StepResult {
     planted(scene, |plan| plan.sandbox = Some(serde_json::json!({"mode": "required"}))).await
 }
 
+#[then("planted, without the setting the mark is found")]
+async fn planted_without_setting(scene: &mut Scene) -> StepResult {
+    planted(scene, crate::plan::Plan::forget_paths).await
+}
+
 #[then("planted, without the sandbox the mark is found outside")]
 async fn planted_unsandboxed(scene: &mut Scene) -> StepResult {
     let launch = scene

@@ -2,6 +2,7 @@
 //!
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
+mod allowed;
 mod asking;
 mod descriptors;
 mod egress;
@@ -15,6 +16,7 @@ mod records;
 mod secrets;
 mod settings;
 mod tree;
+mod usual;
 mod weakened;
 mod writes;
 

@@ -167,7 +167,7 @@ pub fn on_the_host(name: &str) -> Vec<PathBuf> {
     named(name, Path::new("/"), &SYSTEM.map(Path::new))
 }
 
-fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
+pub fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
     let path = folder(scene.last()?, kept.repo.as_deref())?.join(&kept.path);
     let (held, seen) = kept.state.judge(&path);
     scene.found(held, seen);
@@ -176,7 +176,7 @@ fn judge(scene: &mut Scene, kept: Kept) -> StepResult {
 }
 
 /// The worktree of a repo, or the artifacts, of a launch.
-fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
+pub fn folder(launch: &Launch, repo: Option<&str>) -> Result<PathBuf, String> {
     let manifest = &Scene::context()?.manifest;
     match repo {
         Some(repo) => launch.templates.with("repo", repo).render(manifest.worktree()),
