@@ -5,6 +5,7 @@
 
 pub mod environment;
 mod files;
+mod places;
 mod process;
 pub mod stdio;
 
@@ -126,7 +127,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
-        let factory = factory(plan, nonce);
+        let factory = places::factory(plan, nonce);
         let context = self.context(plan, &Value::Null, &factory, &format!("{nonce}-a{attempt}"), "")?;
         Ok(Templates::new(context))
     }
@@ -151,14 +152,14 @@ impl Launcher<'_> {
 
     async fn ask(&self, asked: &[String], plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let attempt = format!("{nonce}-a{attempt}");
-        let factory = factory(plan, nonce);
+        let factory = places::factory(plan, nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
         let worktree = match self.manifest.kind {
-            Kind::Sandbox => self.worktree(&repository(plan, nonce, "demo"), &factory, &attempt).await?,
+            Kind::Sandbox => self.worktree(&places::repository(plan, nonce, "demo"), &factory, &attempt).await?,
             Kind::Factory => String::new(),
         };
-        let settings = plan.settings(|name| repository(plan, nonce, name));
+        let settings = plan.settings(|name| places::repository(plan, nonce, name));
         let context = self.context(plan, &settings, &factory, &attempt, &worktree)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
@@ -276,8 +277,8 @@ impl Launcher<'_> {
             "worktree": worktree,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),
-            "allow_read": absolute(plan, "allow_read"),
-            "allow_write": absolute(plan, "allow_write"),
+            "allow_read": places::absolute(plan, "allow_read"),
+            "allow_write": places::absolute(plan, "allow_write"),
             "repo": plan.repos.first().map(|(name, _)| name),
         });
         // Paths that are made of other paths of the manifest.
@@ -297,23 +298,6 @@ impl Launcher<'_> {
         let made = self.bare(&argv.map(str::to_owned), attempt).await?;
         if made.exit == Some(0) { Ok(path) } else { Err(format!("git worktree add: {}", made.output())) }
     }
-}
-
-/// Where the factory of a scenario lies.
-fn factory(plan: &Plan, nonce: &str) -> PathBuf {
-    let own = PathBuf::from(HOME).join("factories").join(nonce);
-    plan.folder.iter().fold(own, |folder, name| folder.join(name))
-}
-
-/// Where a repository of a scenario lies.
-fn repository(plan: &Plan, nonce: &str, name: &str) -> String {
-    let moved = plan.repository.clone().filter(|_| name == home::REPOSITORY_NAMES[0]);
-    moved.unwrap_or_else(|| home::repository_of(nonce, name).display().to_string())
-}
-
-/// The paths of a list for a sandbox that reads no settings; a factory reads them as written.
-fn absolute(plan: &Plan, list: &str) -> Vec<String> {
-    plan.paths(list).iter().map(|path| Lab::expand(path)).collect()
 }
 
 struct Order<'a> {
