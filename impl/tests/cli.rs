@@ -251,11 +251,13 @@ fn a_signal_during_the_launch_is_a_refusal_and_kills_all() {
     factory.assert_no_temp();
 }
 
-/// A step may leave a kusaw.yaml in its worktree or its artifacts: it must not govern the run that a user starts there.
+/// A step may leave a kusaw.yaml in its worktree, its artifacts or an allowed folder: it must not govern the run that a user
+/// starts there.
 #[test]
-fn settings_in_an_attempt_folder_govern_nothing() {
-    let factory = Factory::new("steps: {s: {run: [/bin/echo, own]}}");
-    for place in ["attempts/e/worktrees/demo", "attempts/e/artifacts/deep"] {
+fn settings_that_a_step_left_govern_nothing() {
+    let factory = Factory::new("steps: {s: {run: [/bin/echo, own]}, t: {run: [x], sandbox: {allow_write: [shared]}}}");
+    std::fs::create_dir(factory.path().join("shared")).unwrap();
+    for place in ["attempts/e/worktrees/demo", "attempts/e/artifacts/deep", "shared/deep"] {
         let planted = factory.path().join(place);
         std::fs::create_dir_all(&planted).unwrap();
         std::fs::write(planted.join("kusaw.yaml"), "steps: {s: {run: [/bin/echo, planted]}}").unwrap();

@@ -91,7 +91,7 @@ fn guards(factory: &Path, settings: &Settings, temp: &Path) -> Vec<Guard> {
     guards.extend(folders.map(|folder| Guard::kept(folder, "a folder of PATH", Extent::Entries)));
     for (name, repo) in &settings.repos {
         let place = worktree::place(&repo.path.value, factory, home().as_deref());
-        let git = git_folder(&as_far_as_real(&place));
+        let git = git_folders(&as_far_as_real(&place)).into_iter();
         guards.extend(git.map(|git| Guard::kept(git, format!("the git folder of repo {name}"), Extent::All)));
     }
     guards
@@ -131,21 +131,42 @@ fn programs() -> Vec<(PathBuf, String)> {
     programs
 }
 
-/// A repository's git folder, where its control files are: of a main checkout, a linked worktree, or a bare one.
-fn git_folder(repo: &Path) -> Option<PathBuf> {
+/// Where a repository's control files are: its .git, and the git folder that a linked worktree's leads to. Of a bare one itself.
+fn git_folders(repo: &Path) -> Vec<PathBuf> {
     let git = repo.join(".git");
-    let meta = match fs::metadata(&git) {
-        Ok(meta) => meta,
-        Err(_) => return repo.join("HEAD").is_file().then(|| repo.into()),
-    };
-    if meta.is_dir() {
-        return git.canonicalize().ok();
+    match fs::metadata(&git) {
+        Ok(meta) if meta.is_file() => [git.clone()].into_iter().chain(common_folder(repo, &git)).collect(),
+        Ok(_) => vec![as_far_as_real(&git)],
+        Err(_) if repo.join("HEAD").is_file() => vec![repo.into()],
+        Err(_) => Vec::new(),
     }
-    if !meta.is_file() {
-        return None;
-    }
-    let text = fs::read_to_string(&git).ok()?;
+}
+
+/// gitrepository-layout(5): "gitdir: PATH", and there a file with the path of the common folder.
+fn common_folder(repo: &Path, git: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(git).ok()?;
     let own = repo.join(text.strip_prefix("gitdir:")?.trim());
     let common = fs::read_to_string(own.join("commondir")).map_or_else(|_| own.clone(), |to| own.join(to.trim()));
     common.canonicalize().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_git_folders_of_every_kind_of_repository_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        fs::create_dir_all(at("main/.git/worktrees/w")).unwrap();
+        fs::create_dir_all(at("linked")).unwrap();
+        fs::create_dir_all(at("bare")).unwrap();
+        fs::write(at("linked/.git"), "gitdir: ../main/.git/worktrees/w\n").unwrap();
+        fs::write(at("main/.git/worktrees/w/commondir"), "../..\n").unwrap();
+        fs::write(at("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(git_folders(&at("main")), [at("main/.git")]);
+        assert_eq!(git_folders(&at("linked")), [at("linked/.git"), at("main/.git")]);
+        assert_eq!(git_folders(&at("bare")), [at("bare")]);
+        assert!(git_folders(&at("main/.git/worktrees")).is_empty());
+    }
 }

@@ -10,16 +10,18 @@ mod host;
 mod look;
 mod walk;
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
+use crate::attempt;
 use crate::outcome::Refusal;
-use crate::settings::{Settings, Step};
+use crate::settings::{Mode, Settings, Step, effective};
 
 pub use danger::Finding;
 pub use decide::Allowed;
 use decide::Verdict;
 use entry::Entry;
+use facts::Asked;
 pub use host::{PRIVATE, data};
 
 /// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
@@ -36,11 +38,26 @@ pub fn of_attempt(
     }
     let facts = host::facts(factory, settings);
     let asked = host::ask(entries, factory);
-    let allowed = decide::allowed(&asked, &facts)?;
+    let mut allowed = decide::allowed(&asked, &facts)?;
+    if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
+        allowed.links.extend(walk::walk(&home).links);
+    }
     let dangers = danger::all(factory, settings, &facts);
     let mut names = look::AT_LAUNCH;
-    let warnings = asked.iter().filter_map(|one| danger::warning(one, &dangers, &mut names)).collect();
+    let mounted: HashSet<&PathBuf> = allowed.read.iter().chain(&allowed.write).collect();
+    let is_mounted = |one: &&Asked| one.walk.end.as_ref().is_ok_and(|end| mounted.contains(&end.path));
+    let warned = asked.iter().filter(is_mounted);
+    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, &mut names)).collect();
     Ok((allowed, warnings))
+}
+
+/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow, as far as they can be read.
+pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
+    let of_settings = || {
+        let (factory, settings) = attempt::load(factory).ok()?;
+        Some(host::facts(&factory, &settings).writable.iter().any(|place| folder.starts_with(place)))
+    };
+    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
 }
 
 /// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
@@ -59,14 +76,14 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
         }
         for (one, verdict) in asked.iter().zip(verdicts) {
             errors.extend(verdict.err().map(|r| danger::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
-            if seen.insert(one.entry.clone()) {
+            if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) {
                 warnings.extend(danger::warning(one, &dangers, &mut names));
             }
         }
     };
     judge("sandbox".into(), entry::of_block(&settings.sandbox, "sandbox"));
     for (name, step) in &settings.steps {
-        if step.block().is_some() {
+        if step.block().is_some() && effective::of(settings, step).mode == Mode::Required {
             judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
         }
     }

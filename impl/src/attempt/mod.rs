@@ -192,10 +192,12 @@ impl<'a> Attempt<'a> {
     }
 
     fn reach(&self, temp: &TempFolder, worktrees: &[PathBuf], program: Option<PathBuf>, allowed: Allowed) -> Reach {
+        let home = reach::home();
+        let is_own = std::env::var_os("HOME").is_some_and(|own| home == Path::new(&own));
         let mut reach = Reach {
-            home: reach::home(),
+            home,
             temp: temp.temp.clone(),
-            home_is_open: allowed.home_is_open,
+            home_is_open: allowed.home_is_open && is_own,
             read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
             write: [self.folder.artifacts()]
                 .into_iter()

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
+use crate::allow;
 use crate::outcome::{Reason, Refusal};
 use crate::settings;
 use crate::stderr;
@@ -81,8 +82,8 @@ fn report(refusal: &Refusal) -> i32 {
     refusal.exit_code()
 }
 
-/// The factory: the one that is named, or the nearest above the working folder. What lies in an attempt folder of another
-/// factory is none: a step could have written it, and its settings would govern the next run.
+/// The factory: the one that is named, or the nearest above the working folder. What lies where a step of an outer factory
+/// can write is none: a step could have left it there, and its settings would govern the next run.
 fn factory(given: Option<PathBuf>) -> Result<PathBuf, Refusal> {
     if let Some(given) = given {
         return Ok(given);
@@ -91,7 +92,10 @@ fn factory(given: Option<PathBuf>) -> Result<PathBuf, Refusal> {
     let cwd = std::env::current_dir().map_err(|e| bad(format!("working folder: {e}")))?;
     let holds_settings = |folder: &&Path| folder.join(settings::FILE).is_file();
     let candidates: Vec<&Path> = cwd.ancestors().filter(holds_settings).collect();
-    let is_planted = |folder: &Path| candidates.iter().any(|above| folder.starts_with(above.join("attempts")));
+    let is_planted = |folder: &Path| {
+        let mut outer = candidates.iter().filter(|above| folder != **above && folder.starts_with(above));
+        outer.any(|above| allow::a_step_can_write(above, folder))
+    };
     let Some(found) = candidates.iter().find(|folder| !is_planted(folder)) else {
         return Err(Refusal {
             fix: Some("go into the factory's folder, or name it with --factory DIR".into()),

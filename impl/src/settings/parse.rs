@@ -63,6 +63,9 @@ fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
             let twice = twice.as_deref().unwrap_or("a key");
             about(format!("{twice} stands twice")).fix("keep one of the two")
         }
+        other if other.to_string().contains("null into string") => {
+            about("nothing stands here".into()).fix("write the word; ~ alone is YAML's null, so the home is ~/")
+        }
         other => about(first_line(&other.to_string())).fix("see docs/os-sandbox.md, Settings"),
     }
 }
