@@ -62,3 +62,6 @@ Feature: Agents that hold keys
         | DOCKER_HOST              |
         | WAYLAND_DISPLAY          |
         | XAUTHORITY               |
+        | DISPLAY                  |
+        | TMUX                     |
+        | VSCODE_IPC_HOOK_CLI      |

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
-use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program};
+use super::{DRIVER_BIN, HOME, SUITE, UID, USER, network, programs::Program, services, windows};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
@@ -169,7 +169,8 @@ fn places(new: &Path) -> io::Result<()> {
         folder(&new.join(name), mode)?;
     }
     symlink("../run", new.join("var/run"))?;
-    for own in super::OWN_FOLDERS.iter().chain(&super::windows::FOLDERS) {
+    symlink(services::LINK.1, below(new, services::LINK.0))?;
+    for own in super::OWN_FOLDERS.iter().chain(&windows::FOLDERS).chain(&services::FOLDERS) {
         let path = below(new, own);
         folder(&path, 0o700)?;
         give(&path)?;
