@@ -103,6 +103,14 @@ Feature: The worktree
         | a process in the background | (sleep 0.1; echo ran >proof) & wait                             | ran   |
         | a temporary file            | f=$(mktemp) && echo ran >$f && cat $f >proof                    | ran   |
         | a temporary folder          | d=$(mktemp -d) && echo ran >$d/f && cat $d/f >proof             | ran   |
+        | a move to TMPDIR and back   | mv README $TMPDIR/ && mv $TMPDIR/README proof                   | lab.  |
+        | a copy with all attributes  | cp -a README proof                                              | lab.  |
+        | a change in place           | cp README proof && sed -i 's/$/ran/' proof                      | ran   |
+        | a file of holes             | truncate -s 1G big && stat -c %s big >proof                     | 1073741824 |
+        | a tree that comes and goes  | mkdir -p a/b/c && touch a/b/c/f && rm -r a && echo ran >proof   | ran   |
+        | the number of processors    | [ $(nproc) -ge 1 ] && grep -q ^processor /proc/cpuinfo && echo ran >proof | ran |
+        | the space that is left      | df -P . >/dev/null && echo ran >proof                           | ran   |
+        | the host's own name         | [ -n "$(uname -n)" ] && echo ran >proof                         | ran   |
         | its user's name             | id -un >proof                                                   | dev   |
         | its user's number           | id -u >proof                                                    | 42042 |
         | its group's name            | id -gn >proof                                                   | dev   |
@@ -132,6 +140,9 @@ Feature: The worktree
         | the home              | python3 -c "import os; print(os.path.expanduser('~'))" >proof                             | /home/dev |
         | the locale            | python3 -c "import locale; print(locale.setlocale(locale.LC_ALL, ''))" >proof             | C.UTF-8 |
         | a temporary folder    | python3 -c "import tempfile as t; d = t.TemporaryDirectory(); open(d.name + '/f', 'w'); print('ran')" >proof | ran |
+        | a file without a name | python3 -c "import tempfile as t; f = t.TemporaryFile(); f.write(b'ran'); f.seek(0); print(f.read().decode())" >proof | ran |
+        | a file in memory      | python3 -c "import mmap; f = open('m', 'w+b'); f.truncate(9); m = mmap.mmap(f.fileno(), 9); m[:3] = b'ran'; print(open('m').read(3))" >proof | ran |
+        | a database            | python3 -c "import sqlite3 as q; d = q.connect('d'); d.execute('pragma journal_mode=wal'); d.execute('create table t (c)'); d.commit(); print('ran')" >proof | ran |
         | an environment of its own | python3 -m venv --without-pip env && env/bin/python -c "print('ran')" >proof          | ran   |
         | a server on loopback  | python3 -c "import socket as s; l = s.create_server(('127.0.0.1', 0)); c = s.create_connection(l.getsockname()); l.accept()[0].send(b'ran'); print(c.recv(9).decode())" >proof | ran |
         | a socket pair by path | python3 -c "import socket as s; l = s.socket(s.AF_UNIX); l.bind('sock'); l.listen(); c = s.socket(s.AF_UNIX); c.connect('sock'); l.accept()[0].send(b'ran'); print(c.recv(9).decode())" >proof | ran |

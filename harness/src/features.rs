@@ -184,7 +184,9 @@ fn not_asked(
             return Some((Verdict::NotClaimed, format!("it cannot be asked: it has no {need}")));
         }
     }
-    let lacking = case.programs().find(|name| Lab::program(name).is_none());
+    // What nobody claims may as well fail for the lack of a program.
+    let claimed = manifest.claims(&case.id, case.is_extra());
+    let lacking = case.programs().find(|name| claimed && Lab::program(name).is_none());
     lacking
         .map(|name| {
             (Verdict::Blocked, format!("{name} is not in /usr/bin, /usr/local/bin or /bin; `make setup` installs it"))
@@ -253,13 +255,16 @@ mod tests {
     #[test]
     fn without_a_program_that_it_uses_inside_a_scenario_is_blocked() {
         let text = "name: none\nkind: sandbox\nplatforms: [linux, macos]\nlaunch: {open: ['{{argv}}']}\n";
-        let manifest = Manifest::parse(text).unwrap();
+        let mut manifest = Manifest::parse(text).unwrap();
         let catalogue = Catalogue::parse("| FS-06 | LWM | must | a | b |\n").unwrap();
+        manifest.claims = vec!["FS-06".into()];
         let mut case = Case { id: "FS-06".into(), tags: vec!["program:sh".into()], ..Case::default() };
         assert!(not_asked(&case, &manifest, &catalogue, None).is_none());
         case.tags.push("program:nobody-has-this".into());
         let (verdict, why) = not_asked(&case, &manifest, &catalogue, None).unwrap();
         assert_eq!((verdict, why.starts_with("nobody-has-this is not in ")), (Verdict::Blocked, true));
+        manifest.claims.clear();
+        assert!(not_asked(&case, &manifest, &catalogue, None).is_none());
     }
 
     #[test]

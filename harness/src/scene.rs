@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::driver::{Manifest, Templates};
 use crate::furnished::Furnished;
-use crate::lab::{HOME, Lab, home, keyring};
+use crate::lab::{Lab, home, keyring};
 use crate::launch::{Launch, Launcher, PROBE_IN_WORKTREE};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
@@ -186,7 +186,7 @@ impl Scene {
 
     /// The factory's folder.
     pub fn factory(&self) -> PathBuf {
-        crate::launch::factory(&self.plan, &self.nonce)
+        crate::launch::places::factory(&self.plan, &self.nonce)
     }
 
     /// Where the next attempt's worktree of the first repo will be.

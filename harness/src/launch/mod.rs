@@ -5,6 +5,7 @@
 
 pub mod environment;
 mod files;
+pub mod places;
 mod process;
 pub mod stdio;
 
@@ -131,7 +132,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
-        let factory = factory(plan, nonce);
+        let factory = places::factory(plan, nonce);
         let context = self.context(plan, &Value::Null, &factory, &attempt_id(nonce, attempt))?;
         Ok(Templates::new(context))
     }
@@ -156,10 +157,10 @@ impl Launcher<'_> {
 
     async fn ask(&self, asked: &[String], plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let attempt = attempt_id(nonce, attempt);
-        let factory = factory(plan, nonce);
+        let factory = places::factory(plan, nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
-        let settings = plan.settings(|name| repository(plan, nonce, name));
+        let settings = plan.settings(|name| places::repository(plan, nonce, name));
         let context = self.context(plan, &settings, &factory, &attempt)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
@@ -273,8 +274,8 @@ impl Launcher<'_> {
             "uid": UID,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),
-            "allow_read": absolute(plan, "allow_read"),
-            "allow_write": absolute(plan, "allow_write"),
+            "allow_read": places::absolute(plan, "allow_read"),
+            "allow_write": places::absolute(plan, "allow_write"),
             "repo": plan.repos.first().map(|(name, _)| name),
         });
         // Paths that are made of other paths of the manifest.
@@ -292,7 +293,7 @@ impl Launcher<'_> {
         std::fs::create_dir_all(&attempt).map_err(|e| format!("{}: {e}", attempt.display()))?;
         for (name, _) in &plan.repos {
             let path = templates.with("repo", name).render(self.manifest.worktree())?;
-            let repository = repository(plan, nonce, name);
+            let repository = places::repository(plan, nonce, name);
             let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
             let adding = ADDING.lock().await;
             let made = self.bare(&argv.map(str::to_owned), nonce).await?;
@@ -308,23 +309,6 @@ impl Launcher<'_> {
 /// One `git worktree add` at a time: it reads the half-made entries of others, and two attempts of a scenario share a
 /// repository.
 static ADDING: futures::lock::Mutex<()> = futures::lock::Mutex::new(());
-
-/// Where the factory of a scenario lies.
-pub fn factory(plan: &Plan, nonce: &str) -> PathBuf {
-    let own = PathBuf::from(HOME).join("factories").join(nonce);
-    plan.folder.iter().fold(own, |folder, name| folder.join(name))
-}
-
-/// Where a repository of a scenario lies.
-fn repository(plan: &Plan, nonce: &str, name: &str) -> String {
-    let moved = plan.repository.clone().filter(|_| name == home::REPOSITORY_NAMES[0]);
-    moved.unwrap_or_else(|| home::repository_of(nonce, name).display().to_string())
-}
-
-/// The paths of a list for a sandbox that reads no settings; a factory reads them as written.
-fn absolute(plan: &Plan, list: &str) -> Vec<String> {
-    plan.paths(list).iter().map(|path| Lab::expand(path)).collect()
-}
 
 struct Order<'a> {
     argv: Vec<String>,
