@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use crate::driver::manifest::Observation;
+use crate::driver::observe::Observation;
 use crate::launch::Launch;
 
 /// The lines of a log or event stream, each with what was found in it.

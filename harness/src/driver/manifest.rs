@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::places::Protected;
+use super::expectation::Expectation;
+use super::observe::Observe;
+use super::part::Part;
 use crate::catalogue::{Catalogue, is_id};
 
 /// Sandbox: launches one command under a policy. Factory: keeps the whole contract.
@@ -32,51 +34,6 @@ pub enum Network {
     /// Unrestricted: the documentation's default.
     #[default]
     Open,
-}
-
-/// What the harness puts into the lab for a driver: a program or file into `/opt/driver/bin`, or a folder as
-/// `/opt/driver/NAME`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Part {
-    /// A binary target of this workspace, built with cargo.
-    #[serde(default)]
-    pub cargo: Option<String>,
-    /// Whether that binary is linked statically (`ci/static.toml`).
-    #[serde(default, rename = "static")]
-    pub is_static: bool,
-    /// A file of this checkout, relative to its root.
-    #[serde(default)]
-    pub file: Option<PathBuf>,
-    /// A folder of this checkout, relative to its root; inside it is read-only. Without it the driver is blocked.
-    #[serde(default)]
-    pub folder: Option<PathBuf>,
-    /// The command that makes that folder and installs what the driver needs; told where something is missing.
-    #[serde(default)]
-    pub made_by: Option<String>,
-}
-
-impl Part {
-    /// Its name in the lab: the last part of its path.
-    pub fn name(&self) -> String {
-        let path = self.file.as_deref().or(self.folder.as_deref());
-        let file = || path.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
-        self.cargo.clone().or_else(file).unwrap_or_default()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let kinds = [self.cargo.is_some(), self.file.is_some(), self.folder.is_some()];
-        if kinds.iter().filter(|k| **k).count() != 1 {
-            return Err("provide: an entry has one of cargo:, file: and folder:".to_owned());
-        }
-        if self.folder.is_some() != self.made_by.is_some() {
-            return Err(format!("provide: {}: a folder, and only that, has made_by:", self.name()));
-        }
-        if self.folder.is_some() && matches!(self.name().as_str(), "" | "bin") {
-            return Err("provide: a folder has a name other than bin, which is where programs lie".to_owned());
-        }
-        Ok(())
-    }
 }
 
 /// Environment of the launched program.
@@ -109,76 +66,6 @@ pub struct Commands {
     pub run: Vec<String>,
     /// Looks at the settings and warns (argv of templates); null = it has no such command.
     pub validate: Option<Vec<String>>,
-}
-
-/// A file, and the regular expressions (one group each) that find in its lines what is looked for.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Observation {
-    /// Where the file lies (template).
-    pub path: String,
-    /// Finds a host.
-    pub host: Option<String>,
-    /// Finds the type of an event.
-    #[serde(rename = "type")]
-    pub kind: Option<String>,
-    /// Finds the reason of a refusal.
-    pub refused: Option<String>,
-}
-
-/// Where a factory shows what happened (templates).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Observe {
-    /// The attempt's folder.
-    pub attempt_dir: String,
-    /// The worktree of `{{repo}}` (factories only: a sandbox is given its worktrees).
-    pub worktree: String,
-    /// The artifacts folder.
-    pub artifacts: String,
-    /// The log of blocked hosts.
-    pub egress_log: Option<Observation>,
-    /// The stream of events.
-    pub events: Option<Observation>,
-    /// The outcome.
-    pub outcome: Option<Observation>,
-    /// Where it keeps its secrets, keys and signing shim.
-    pub protected: Option<Protected>,
-    /// Exit codes by which the factory says that it executed nothing.
-    pub refused_codes: Vec<i32>,
-}
-
-/// What a declared deviation looks like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Deviation {
-    /// The guarantee does not hold.
-    #[default]
-    Fails,
-    /// Its control cannot be shown.
-    Inconclusive,
-}
-
-/// A declared deviation: a claim that is known not to hold yet.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Expectation {
-    /// The guarantee, or `ID/case`.
-    pub id: String,
-    /// What is seen instead of `holds`.
-    #[serde(default)]
-    pub outcome: Deviation,
-    /// Why.
-    pub why: String,
-    /// Platforms it fails on; empty = all.
-    #[serde(default)]
-    pub on: Vec<String>,
-    /// The version since which it is known.
-    #[serde(default)]
-    pub since: Option<String>,
-    /// Where it is reported.
-    #[serde(default)]
-    pub url: Option<String>,
 }
 
 /// A whole manifest.
@@ -311,22 +198,6 @@ impl Manifest {
     }
 }
 
-impl Deviation {
-    /// The verdict it stands for.
-    pub fn verdict(self) -> crate::verdict::Verdict {
-        match self {
-            Self::Fails => crate::verdict::Verdict::Fails,
-            Self::Inconclusive => crate::verdict::Verdict::Inconclusive,
-        }
-    }
-}
-
-impl Expectation {
-    fn guarantee(&self) -> &str {
-        self.id.split('/').next().unwrap_or(&self.id)
-    }
-}
-
 /// Names of the drivers that stand in `harness/drivers`.
 pub fn names(root: &Path) -> Vec<String> {
     let Ok(folder) = std::fs::read_dir(root.join("harness/drivers")) else {
@@ -357,20 +228,5 @@ mod tests {
         assert!(check("claims: [FS-06]\n").is_ok());
         assert!(check("claims: [FS-99]\n").is_err());
         assert!(check("expect: [{id: FS-06, why: x}]\n").is_err());
-    }
-
-    #[test]
-    fn a_part_is_one_thing_and_a_folder_says_who_makes_it() {
-        let check = |part: &str| {
-            let manifest = Manifest::parse(&format!("{NONE}provide: [{part}]\n")).unwrap();
-            (manifest.provide[0].name(), manifest.provide[0].check())
-        };
-        assert_eq!(check("{folder: target/peers/x, made_by: ci/peers x}"), ("x".to_owned(), Ok(())));
-        assert_eq!(check("{file: a/letter}"), ("letter".to_owned(), Ok(())));
-        for wrong in
-            ["{}", "{cargo: a, file: b}", "{folder: a/x}", "{file: a, made_by: b}", "{folder: a/bin, made_by: b}"]
-        {
-            assert!(check(wrong).1.is_err(), "{wrong}");
-        }
     }
 }

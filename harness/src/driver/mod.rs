@@ -2,8 +2,10 @@
 //!
 //! A manifest says how to launch it and where to look afterwards. Nothing here knows any implementation.
 
+pub mod expectation;
 pub mod manifest;
-pub mod places;
+pub mod observe;
+pub mod part;
 pub mod template;
 
 pub use manifest::{Kind, Manifest, Network};

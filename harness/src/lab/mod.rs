@@ -9,6 +9,7 @@
 pub mod fault;
 pub mod home;
 pub mod keyring;
+mod mounts;
 pub mod namespaces;
 pub mod network;
 pub mod programs;

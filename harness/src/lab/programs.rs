@@ -6,7 +6,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::driver::manifest::{Manifest, Part};
+use crate::driver::Manifest;
+use crate::driver::part::Part;
 
 /// A file for the lab's `/opt/driver/bin`.
 #[derive(Clone, Debug)]

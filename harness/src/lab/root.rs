@@ -1,17 +1,15 @@
 //! The lab's root file system: a tmpfs with the host's /usr, a copy of its world-readable /etc, and private everything else.
-#![allow(unsafe_code)] // mount_setattr, with its SAFETY sentence
 
-use std::ffi::CString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
+use super::mounts::{bind, hardened, read_only, tmpfs};
 use super::programs::{BUBBLEWRAP, Folder, Program};
 use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network, services, windows};
 
@@ -268,46 +266,4 @@ fn give(path: &Path) -> io::Result<()> {
 
 fn below(new: &Path, absolute: &str) -> PathBuf {
     new.join(absolute.trim_start_matches('/'))
-}
-
-fn bind(from: &Path, to: &Path) -> io::Result<()> {
-    mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
-        .map_err(|e| io::Error::other(format!("bind {}: {e}", from.display())))
-}
-
-/// Makes a bind mount and all below it read-only, without setuid and without devices (mount_setattr(2), Linux 5.12): the
-/// lab's user may be the owner of what lies there on the host.
-fn read_only(at: &Path) -> io::Result<()> {
-    let path = CString::new(at.as_os_str().as_bytes())?;
-    let attributes = libc::mount_attr {
-        attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    };
-    // SAFETY: the path and the attributes live until the call returns, and the size is that of the attributes.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
-            path.as_ptr(),
-            libc::AT_RECURSIVE,
-            &raw const attributes,
-            size_of::<libc::mount_attr>(),
-        )
-    };
-    if result == 0 {
-        return Ok(());
-    }
-    let e = io::Error::last_os_error();
-    Err(io::Error::new(e.kind(), format!("read-only {}: {e} (Linux 5.12 is needed)", at.display())))
-}
-
-fn tmpfs(at: &Path, options: &str) -> io::Result<()> {
-    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options))
-        .map_err(|e| io::Error::other(format!("tmpfs on {}: {e}", at.display())))
-}
-
-fn hardened() -> MsFlags {
-    MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC
 }

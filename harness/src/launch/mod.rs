@@ -7,7 +7,9 @@ pub mod environment;
 mod files;
 pub mod places;
 mod process;
+mod shell;
 pub mod stdio;
+mod worktrees;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +21,7 @@ use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
 use crate::plan::Plan;
 use crate::probe::Report;
+pub use shell::{SHELL, shell};
 use stdio::Files;
 
 /// One launch and what came of it.
@@ -55,18 +58,10 @@ impl Launch {
     pub fn unfinished(&self) -> Option<String> {
         let why = match self.command.split_first() {
             Some((program, asked)) if program == PROBE_IN_WORKTREE => self.report.unfinished(asked, self.exit)?,
-            Some((program, _)) if program == SHELL => self.shell_unfinished()?,
+            Some((program, _)) if program == SHELL => shell::unfinished(self)?,
             _ => self.report.unfinished(&[], self.exit).filter(|_| !self.report.ended)?,
         };
         Some(format!("{why}; stderr: {}", crate::text::line(&self.stderr, 300)))
-    }
-
-    /// A shell command tells that it began. It came to its end if it says so, or if a probe in it did.
-    fn shell_unfinished(&self) -> Option<String> {
-        let output = String::from_utf8_lossy(&self.stdout);
-        let told = |word: &str| output.lines().any(|line| line == word);
-        (!told(BEGAN) || !(told(ENDED) || self.report.ended))
-            .then(|| format!("the command did not tell that it began and ended; exit {:?}", self.exit))
     }
 
     /// Everything it printed.
@@ -79,17 +74,6 @@ impl Launch {
 
 /// The probe as a step names it: the worktree holds it.
 pub const PROBE_IN_WORKTREE: &str = "tools/probe";
-
-/// The shell of shell commands.
-pub const SHELL: &str = "/bin/sh";
-const BEGAN: &str = "kusaw-shell: began";
-const ENDED: &str = "kusaw-shell: ended";
-
-/// The argv of a shell command that tells that it began and, unless it is killed, that it ended.
-pub fn shell(command: &str) -> Vec<String> {
-    let text = format!("echo '{BEGAN}'\n(\n{command}\n)\ncode=$?\necho '{ENDED}'\nexit $code");
-    [SHELL, "-c", &text].map(str::to_owned).to_vec()
-}
 
 /// The id of an attempt: no other of the run has it.
 pub fn attempt_id(nonce: &str, attempt: u32) -> String {
@@ -286,29 +270,7 @@ impl Launcher<'_> {
         context["worktrees"] = json!(plan.repos.iter().map(of).collect::<Result<Vec<_>, _>>()?);
         Ok(context)
     }
-
-    /// The worktrees of an attempt for a sandbox, which makes none itself; the first is where its command starts.
-    async fn worktrees(&self, plan: &Plan, nonce: &str, templates: &Templates) -> Result<PathBuf, String> {
-        let attempt = PathBuf::from(templates.render("{{factory}}/{{attempt}}")?);
-        std::fs::create_dir_all(&attempt).map_err(|e| format!("{}: {e}", attempt.display()))?;
-        for (name, _) in &plan.repos {
-            let path = templates.with("repo", name).render(self.manifest.worktree())?;
-            let repository = places::repository(plan, nonce, name);
-            let argv = ["git", "-C", &repository, "worktree", "add", "-q", "--detach", &path];
-            let adding = ADDING.lock().await;
-            let made = self.bare(&argv.map(str::to_owned), nonce).await?;
-            drop(adding);
-            if made.exit != Some(0) {
-                return Err(format!("git worktree add {path}: {}", made.output()));
-            }
-        }
-        Ok(plan.repos.first().map_or(attempt.clone(), |(name, _)| attempt.join(name)))
-    }
 }
-
-/// One `git worktree add` at a time: it reads the half-made entries of others, and two attempts of a scenario share a
-/// repository.
-static ADDING: futures::lock::Mutex<()> = futures::lock::Mutex::new(());
 
 struct Order<'a> {
     argv: Vec<String>,

@@ -4,7 +4,7 @@ use cucumber::{gherkin, given, then, when};
 use serde_json::{Value, json};
 
 use super::StepResult;
-use crate::driver::manifest::Part;
+use crate::driver::part::Part;
 use crate::lab::fault::Fault;
 use crate::lab::home;
 use crate::plan::{Action, Repo};

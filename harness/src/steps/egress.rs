@@ -4,7 +4,7 @@ use cucumber::then;
 use serde_json::Value;
 
 use super::StepResult;
-use crate::driver::manifest::Observation;
+use crate::driver::observe::Observation;
 use crate::launch::Launch;
 use crate::log_check::{BLOCKED, LogCheck, SUMMARY};
 use crate::observe::{self, Entries};

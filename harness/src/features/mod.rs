@@ -2,15 +2,16 @@
 //!
 //! No scenario is ever dropped because of a claim: what cannot be asked keeps its place and gets a verdict that says so.
 
+mod not_asked;
+
 use std::path::{Path, PathBuf};
+
+pub use not_asked::mark_not_asked;
 
 use cucumber::feature::Ext;
 use gherkin::{Feature, GherkinEnv, Rule, Scenario};
 
-use crate::catalogue::{Catalogue, is_id};
-use crate::driver::{Kind, Manifest};
-use crate::lab::Lab;
-use crate::verdict::Verdict;
+use crate::catalogue::is_id;
 
 /// One scenario, with what its tags say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,78 +127,6 @@ pub fn select(features: &mut Vec<Feature>, selection: &Selection) -> usize {
     features.iter().map(Ext::count_scenarios).sum()
 }
 
-/// Replaces the steps of scenarios that the driver cannot be asked by one that says why. The others get the steps of their
-/// backgrounds, which would else be done, and could fail, for the former as well.
-pub fn mark_not_asked(features: &mut [Feature], manifest: &Manifest, catalogue: &Catalogue, blocked: Option<&str>) {
-    for feature in features {
-        let whole = feature.clone();
-        let shared = feature.background.take().map(|b| b.steps).unwrap_or_default();
-        for rule in &mut feature.rules {
-            let of_rule = rule.clone();
-            let own = rule.background.take().map(|b| b.steps).unwrap_or_default();
-            for scenario in &mut rule.scenarios {
-                let case = Case::of(&whole, Some(&of_rule), scenario);
-                scenario.steps.splice(0..0, shared.iter().chain(&own).cloned());
-                if let Some((verdict, why)) = not_asked(&case, manifest, catalogue, blocked) {
-                    scenario.steps.truncate(1);
-                    for step in &mut scenario.steps {
-                        (step.docstring, step.table) = (None, None);
-                        step.value = format!("not asked, {}: {why}", verdict.word());
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn not_asked(
-    case: &Case,
-    manifest: &Manifest,
-    catalogue: &Catalogue,
-    blocked: Option<&str>,
-) -> Option<(Verdict, String)> {
-    let here = std::env::consts::OS;
-    let letter = if here == "macos" { 'M' } else { 'L' };
-    let guarantee = catalogue.get(&case.id)?;
-    let asked_here = guarantee.platforms.contains(letter) || (case.is_on_fixtures() && letter == 'L');
-    if !asked_here || case.tags.iter().any(|t| is_platform(t) && t != here) {
-        return Some((Verdict::NotApplicable, format!("not a guarantee on {here}")));
-    }
-    if !manifest.platforms.iter().any(|p| p == here) {
-        return Some((Verdict::NotApplicable, format!("{} is not for {here}", manifest.name)));
-    }
-    for need in case.needs() {
-        let there = match need {
-            "factory" => manifest.kind == Kind::Factory,
-            "yaml" => manifest.settings_file.is_some(),
-            "egress-log" => manifest.observe.egress_log.is_some(),
-            "events" => manifest.observe.events.is_some(),
-            "outcome" => manifest.observe.outcome.is_some(),
-            "artifacts" => !manifest.observe.artifacts.is_empty(),
-            "protected" => manifest.observe.protected.is_some(),
-            "parts" => manifest.provide.len() > 1,
-            "validate" => manifest.commands.validate.is_some(),
-            "backend" => manifest.backend.is_some(),
-            _ => false,
-        };
-        if !there {
-            return Some((Verdict::NotClaimed, format!("it cannot be asked: it has no {need}")));
-        }
-    }
-    // What nobody claims may as well fail for the lack of a program.
-    let claimed = manifest.claims(&case.id, case.is_extra());
-    let lacking = case.programs().find(|name| claimed && Lab::program(name).is_none());
-    lacking
-        .map(|name| {
-            (Verdict::Blocked, format!("{name} is not in /usr/bin, /usr/local/bin or /bin; `make setup` installs it"))
-        })
-        .or_else(|| blocked.map(|why| (Verdict::Blocked, why.to_owned())))
-}
-
-fn is_platform(tag: &str) -> bool {
-    ["linux", "macos", "wsl2", "windows"].contains(&tag)
-}
-
 fn find(folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -237,7 +166,7 @@ fn slug(title: &str) -> String {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "@needs:factory\nFeature: f\n  @FS-06\n  Rule: r\n    @extra\n    Scenario Outline: cannot read <file>\n      When x\n      Examples:\n        | file |\n        | ~/a  |\n        | ~/b  |\n";
+    pub const TEXT: &str = "@needs:factory\nFeature: f\n  @FS-06\n  Rule: r\n    @extra\n    Scenario Outline: cannot read <file>\n      When x\n      Examples:\n        | file |\n        | ~/a  |\n        | ~/b  |\n";
 
     fn feature() -> Feature {
         Feature::parse(TEXT, GherkinEnv::default()).unwrap().expand_examples().unwrap()
@@ -250,54 +179,6 @@ mod tests {
         let case = Case::of(&feature, Some(rule), &rule.scenarios[1]);
         assert_eq!((case.name().as_str(), case.is_extra()), ("FS-06/cannot-read-~-b", true));
         assert_eq!(case.needs().collect::<Vec<_>>(), ["factory"]);
-    }
-
-    #[test]
-    fn without_a_program_that_it_uses_inside_a_scenario_is_blocked() {
-        let text = "name: none\nkind: sandbox\nplatforms: [linux, macos]\nlaunch: {open: ['{{argv}}']}\n";
-        let mut manifest = Manifest::parse(text).unwrap();
-        let catalogue = Catalogue::parse("| FS-06 | LWM | must | a | b |\n").unwrap();
-        manifest.claims = vec!["FS-06".into()];
-        let mut case = Case { id: "FS-06".into(), tags: vec!["program:sh".into()], ..Case::default() };
-        assert!(not_asked(&case, &manifest, &catalogue, None).is_none());
-        case.tags.push("program:nobody-has-this".into());
-        let (verdict, why) = not_asked(&case, &manifest, &catalogue, None).unwrap();
-        assert_eq!((verdict, why.starts_with("nobody-has-this is not in ")), (Verdict::Blocked, true));
-        manifest.claims.clear();
-        assert!(not_asked(&case, &manifest, &catalogue, None).is_none());
-    }
-
-    #[test]
-    fn what_another_platform_promises_is_asked_on_fixtures_only() {
-        let catalogue = Catalogue::parse("| FS-06 | W | must | a | b |\n").unwrap();
-        let manifest = Manifest::parse("name: n\nkind: factory\nplatforms: [linux]\ncommands: {run: [x]}\n").unwrap();
-        for (tag, asked) in [("fixture", true), ("extra", false)] {
-            let text = TEXT.replace("@extra", &format!("@{tag}"));
-            let mut feature = vec![Feature::parse(text, GherkinEnv::default()).unwrap()];
-            mark_not_asked(&mut feature, &manifest, &catalogue, None);
-            let step = &feature[0].rules[0].scenarios[0].steps[0].value;
-            assert_eq!(step == "x", asked, "{tag}: {step}");
-            assert!(asked || step.starts_with("not asked, not-applicable"), "{step}");
-        }
-    }
-
-    #[test]
-    fn a_background_is_done_for_what_is_asked_alone() {
-        let text = TEXT.replace(
-            "    @extra",
-            "    Background:\n      Given b\n    @needs:yaml\n    Scenario: other\n      When y\n    @extra",
-        );
-        let text = text.replace("@needs:factory", "@tag");
-        let mut features = vec![Feature::parse(&text, GherkinEnv::default()).unwrap().expand_examples().unwrap()];
-        let manifest =
-            Manifest::parse("name: x\nkind: sandbox\nplatforms: [linux, macos]\nlaunch: {open: []}\n").unwrap();
-        let catalogue = Catalogue::parse("| FS-06 | LWM | must | a | b |\n").unwrap();
-        mark_not_asked(&mut features, &manifest, &catalogue, None);
-        let rule = &features[0].rules[0];
-        let steps = |n: usize| rule.scenarios[n].steps.iter().map(|s| s.value.as_str()).collect::<Vec<_>>();
-        assert_eq!(steps(0), ["not asked, not-claimed: it cannot be asked: it has no yaml"]);
-        assert_eq!(steps(1), ["b", "x"]);
-        assert!(rule.background.is_none());
     }
 
     #[test]

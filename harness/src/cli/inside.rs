@@ -1,0 +1,92 @@
+//! A run, inside the lab: the scenarios, the record, the report, the exit code.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::output::Files;
+use super::{Prepared, RunArgs};
+use crate::engine::{self, Progress};
+use crate::lab::programs::Folder;
+use crate::lab::root::Supplies;
+use crate::lab::{DRIVER, DRIVER_BIN, Lab, OTHER_BUBBLEWRAP, PROBE, UID};
+use crate::record::{RECORD, Recorder, Run};
+use crate::scene::{CONTEXT, Context};
+use crate::text::print;
+use crate::verdict::Verdict;
+use crate::{features, host, smoke, summary};
+
+/// Runs the selected features; the exit code.
+pub fn inside(
+    lab: &Lab,
+    prepared: Prepared,
+    mut features: Vec<gherkin::Feature>,
+    selected: usize,
+    mut files: Files,
+    args: &RunArgs,
+) -> Result<u8, String> {
+    let Prepared { catalogue, manifest, supplies, commit, mut facts, .. } = prepared;
+    if let Some(version) = lab.backend.as_deref().and_then(|b| host::first_line(b, &["--version"])) {
+        facts.insert("backend", version);
+    }
+    let blocked = engine::missing(&manifest);
+    features::mark_not_asked(&mut features, &manifest, &catalogue, blocked.as_deref());
+    let run = Run {
+        record: RECORD,
+        harness: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+        commit,
+        driver: manifest.name.clone(),
+        driver_version: smoke::version(&manifest),
+        driver_kind: manifest.kind,
+        start: lab.start.word(),
+        uid: UID,
+        host: facts,
+        digests: digests(&supplies, lab),
+        started: humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string(),
+        selected,
+    };
+    let recorder = Recorder::begin(files.record, &run).map_err(|e| format!("the record: {e}"))?;
+    if CONTEXT.set(Context { manifest: manifest.clone(), lab: lab.clone() }).is_err() {
+        return Err("a run was prepared twice".to_owned());
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.unwrap_or(4 * cores).max(1);
+    let progress = Progress { verbose: args.verbose, total: selected, keep: args.keep };
+    let began = Instant::now();
+    let mut recorder = engine::run(features, &manifest, recorder, jobs, progress)?;
+    let took = began.elapsed();
+    recorder.end(took.as_millis()).map_err(|e| format!("the record: {e}"))?;
+    let mut lines = std::mem::take(&mut recorder.lines);
+    lines.sort_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
+    print(&summary::terminal(&run, &lines, &catalogue, took.as_secs_f64(), summary::Style::of_stdout()));
+    let report = summary::markdown(&run, &lines, &catalogue);
+    std::io::Write::write_all(&mut files.report, report.as_bytes()).map_err(|e| format!("the report: {e}"))?;
+    if lines.len() != selected {
+        return Err(format!("{selected} scenarios were selected, {} were run", lines.len()));
+    }
+    let verdicts: Vec<Verdict> = lines.iter().map(|l| l.verdict).collect();
+    print(&format!("{}\n", summary::closing_line(&verdicts)));
+    Ok(match () {
+        () if verdicts.iter().any(|v| v.breaks()) => 1,
+        () if verdicts.iter().any(|v| v.unproven()) => 3,
+        () => 0,
+    })
+}
+
+fn digests(supplies: &Supplies, lab: &Lab) -> BTreeMap<String, String> {
+    let own = supplies.programs.iter().map(|p| (p.name.clone(), PathBuf::from(DRIVER_BIN).join(&p.name)));
+    let other = supplies
+        .bubblewrap
+        .iter()
+        .map(|p| (format!("bubblewrap/{}", p.name), Path::new(OTHER_BUBBLEWRAP).join(&p.name)));
+    let rest = [("probe".to_owned(), PathBuf::from(PROBE))];
+    let backend = lab.backend.iter().map(|path| ("backend".to_owned(), path.clone()));
+    let folder = |f: &Folder| Some((f.name.clone(), host::digest_of_folder(&Path::new(DRIVER).join(&f.name))?));
+    let folders = supplies.folders.iter().filter_map(folder);
+    own.chain(other)
+        .chain(rest)
+        .chain(backend)
+        .filter_map(|(name, path)| Some((name, host::digest(&path)?)))
+        .chain(folders)
+        .collect()
+}

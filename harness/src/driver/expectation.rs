@@ -1,0 +1,56 @@
+//! Declared deviations: what an implementation claims and is known not to keep.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::verdict::Verdict;
+
+/// What a declared deviation looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Deviation {
+    /// The guarantee does not hold.
+    #[default]
+    Fails,
+    /// Its control cannot be shown.
+    Inconclusive,
+}
+
+/// A declared deviation: a claim that is known not to hold yet.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// The guarantee, or `ID/case`.
+    pub id: String,
+    /// What is seen instead of `holds`.
+    #[serde(default)]
+    pub outcome: Deviation,
+    /// Why.
+    pub why: String,
+    /// Platforms it fails on; empty = all.
+    #[serde(default)]
+    pub on: Vec<String>,
+    /// The version since which it is known.
+    #[serde(default)]
+    pub since: Option<String>,
+    /// Where it is reported.
+    #[serde(default)]
+    pub url: Option<String>,
+}
+
+impl Deviation {
+    /// The verdict it stands for.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::Fails => Verdict::Fails,
+            Self::Inconclusive => Verdict::Inconclusive,
+        }
+    }
+}
+
+impl Expectation {
+    /// The id of the guarantee.
+    pub fn guarantee(&self) -> &str {
+        self.id.split('/').next().unwrap_or(&self.id)
+    }
+}

@@ -1,0 +1,77 @@
+//! Where an implementation shows what happened, and which places of its own features name.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Manifest;
+
+/// A file, and the regular expressions (one group each) that find in its lines what is looked for.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Observation {
+    /// Where the file lies (template).
+    pub path: String,
+    /// Finds a host.
+    pub host: Option<String>,
+    /// Finds the type of an event.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Finds the reason of a refusal.
+    pub refused: Option<String>,
+}
+
+/// Where a factory shows what happened (templates).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Observe {
+    /// The attempt's folder.
+    pub attempt_dir: String,
+    /// The worktree of `{{repo}}` (factories only: a sandbox is given its worktrees).
+    pub worktree: String,
+    /// The artifacts folder.
+    pub artifacts: String,
+    /// The log of blocked hosts.
+    pub egress_log: Option<Observation>,
+    /// The stream of events.
+    pub events: Option<Observation>,
+    /// The outcome.
+    pub outcome: Option<Observation>,
+    /// Where it keeps its secrets, keys and signing shim.
+    pub protected: Option<Protected>,
+    /// Exit codes by which the factory says that it executed nothing.
+    pub refused_codes: Vec<i32>,
+}
+
+/// Folders that a factory keeps from every step (templates). The harness fills them, wherever they lie.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Protected {
+    /// The secret store.
+    pub store: String,
+    /// The keys that open it.
+    pub keys: String,
+    /// The signing shim and the socket it signs through.
+    pub signing: String,
+}
+
+impl Manifest {
+    /// What the placeholders of features stand for: template and repo. One that the manifest leaves out is empty.
+    pub fn places(&self) -> [(&'static str, &str, &'static str); 8] {
+        let observe = &self.observe;
+        let protected = observe.protected.as_ref();
+        [
+            ("{artifacts}", &observe.artifacts, "demo"),
+            ("{second}", self.worktree(), "extra"),
+            ("{store}", protected.map_or("", |p| &p.store), "demo"),
+            ("{keys}", protected.map_or("", |p| &p.keys), "demo"),
+            ("{signing}", protected.map_or("", |p| &p.signing), "demo"),
+            ("{egress-log}", file(&observe.egress_log), "demo"),
+            ("{events}", file(&observe.events), "demo"),
+            ("{outcome}", file(&observe.outcome), "demo"),
+        ]
+    }
+}
+
+fn file(observation: &Option<Observation>) -> &str {
+    observation.as_ref().map_or("", |o| &o.path)
+}

@@ -1,0 +1,76 @@
+//! What the harness provides for a driver.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// What the harness puts into the lab for a driver: a program or file into `/opt/driver/bin`, or a folder as
+/// `/opt/driver/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// A binary target of this workspace, built with cargo.
+    #[serde(default)]
+    pub cargo: Option<String>,
+    /// Whether that binary is linked statically (`ci/static.toml`).
+    #[serde(default, rename = "static")]
+    pub is_static: bool,
+    /// A file of this checkout, relative to its root.
+    #[serde(default)]
+    pub file: Option<PathBuf>,
+    /// A folder of this checkout, relative to its root; inside it is read-only. Without it the driver is blocked.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+    /// The command that makes that folder and installs what the driver needs; told where something is missing.
+    #[serde(default)]
+    pub made_by: Option<String>,
+}
+
+impl Part {
+    /// Its name in the lab: the last part of its path.
+    pub fn name(&self) -> String {
+        let path = self.file.as_deref().or(self.folder.as_deref());
+        let file = || path.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
+        self.cargo.clone().or_else(file).unwrap_or_default()
+    }
+
+    /// Whether it is one thing, and complete.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), String> {
+        let kinds = [self.cargo.is_some(), self.file.is_some(), self.folder.is_some()];
+        if kinds.iter().filter(|k| **k).count() != 1 {
+            return Err("provide: an entry has one of cargo:, file: and folder:".to_owned());
+        }
+        if self.folder.is_some() != self.made_by.is_some() {
+            return Err(format!("provide: {}: a folder, and only that, has made_by:", self.name()));
+        }
+        if self.folder.is_some() && matches!(self.name().as_str(), "" | "bin") {
+            return Err("provide: a folder has a name other than bin, which is where programs lie".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::driver::Manifest;
+
+    #[test]
+    fn a_part_is_one_thing_and_a_folder_says_who_makes_it() {
+        let check = |part: &str| {
+            let manifest =
+                Manifest::parse(&format!("name: n\nkind: sandbox\nplatforms: [linux]\nprovide: [{part}]\n")).unwrap();
+            (manifest.provide[0].name(), manifest.provide[0].check())
+        };
+        assert_eq!(check("{folder: target/peers/x, made_by: ci/peers x}"), ("x".to_owned(), Ok(())));
+        assert_eq!(check("{file: a/letter}"), ("letter".to_owned(), Ok(())));
+        for wrong in
+            ["{}", "{cargo: a, file: b}", "{folder: a/x}", "{file: a, made_by: b}", "{folder: a/bin, made_by: b}"]
+        {
+            assert!(check(wrong).1.is_err(), "{wrong}");
+        }
+    }
+}

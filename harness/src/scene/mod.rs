@@ -1,0 +1,184 @@
+//! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
+
+mod running;
+mod words;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::driver::Manifest;
+use crate::furnished::Furnished;
+use crate::lab::Lab;
+use crate::launch::{Launch, Launcher};
+use crate::log_check::LogCheck;
+use crate::plan::{Action, Plan};
+use crate::tree::Tree;
+use crate::verdict::{Control, ControlKind, Course, Finding};
+
+/// What all scenarios of a run share.
+#[derive(Debug)]
+pub struct Context {
+    /// How the implementation is asked.
+    pub manifest: Manifest,
+    /// Where.
+    pub lab: Lab,
+}
+
+/// Set once, before the scenarios of a run start.
+pub static CONTEXT: OnceLock<Context> = OnceLock::new();
+
+static NEXT: AtomicU32 = AtomicU32::new(1);
+
+/// A judgement of a place that a planted control repeats on another attempt.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The repo whose worktree it is; none = the artifacts.
+    pub repo: Option<String>,
+    /// The path in it.
+    pub path: PathBuf,
+    /// What it must be.
+    pub state: crate::place::State,
+}
+
+/// The host's tree at several moments.
+#[derive(Clone, Debug)]
+pub struct Looks {
+    /// Before the attempt.
+    pub before: Tree,
+    /// While its step ran.
+    pub during: Option<Tree>,
+    /// Its worktree at that moment.
+    pub inside: Option<Tree>,
+    /// After the attempt.
+    pub after: Tree,
+    /// What was not looked at: the attempt's own.
+    pub skip: Vec<PathBuf>,
+    /// Its worktree.
+    pub worktree: PathBuf,
+}
+
+/// One scenario.
+#[derive(Debug, cucumber::World)]
+#[world(init = Self::new)]
+pub struct Scene {
+    /// What is asked for.
+    pub plan: Plan,
+    /// Several values of the factory's mode, where a scenario holds for each.
+    pub modes: Vec<Option<String>>,
+    /// A word that no other scenario of the run has: it names its folders and attempts.
+    pub nonce: String,
+    /// The launches under the driver that are judged, in order.
+    pub launches: Vec<Launch>,
+    /// What the `Then` steps found.
+    pub findings: Vec<Finding>,
+    /// What the controls showed.
+    pub controls: Vec<Control>,
+    /// How far it got.
+    pub course: Course,
+    /// The last judgement of a log.
+    pub check: Option<LogCheck>,
+    /// The last judgement of a place.
+    pub kept: Option<Kept>,
+    /// What was seen of the host's tree.
+    pub looks: Option<Looks>,
+    /// A file of the user that the step must not change.
+    pub victim: Option<PathBuf>,
+    /// A name that was searched for on the host.
+    pub searched: Option<String>,
+    /// The last shell command, as the feature writes it.
+    pub words: String,
+    /// The shell command of another attempt.
+    pub other_words: String,
+    /// Whether a launch that the driver refuses is an answer, not an unfinished probe.
+    pub may_be_refused: bool,
+    /// Different hosts that were asked for.
+    pub asked: Vec<String>,
+    /// What it put on the user's host.
+    pub furnished: Vec<Furnished>,
+    /// What the factory said about the settings.
+    pub said: Option<Launch>,
+    attempts: u32,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self {
+            plan: Plan::default(),
+            modes: Vec::new(),
+            nonce: format!("s{}", NEXT.fetch_add(1, Ordering::Relaxed)),
+            launches: Vec::new(),
+            findings: Vec::new(),
+            controls: Vec::new(),
+            course: Course::Complete,
+            check: None,
+            kept: None,
+            looks: None,
+            victim: None,
+            searched: None,
+            words: String::new(),
+            other_words: String::new(),
+            may_be_refused: false,
+            asked: Vec::new(),
+            furnished: Vec::new(),
+            said: None,
+            attempts: 0,
+        }
+    }
+
+    /// What all scenarios share.
+    ///
+    /// # Errors
+    /// When no run was prepared.
+    pub fn context() -> Result<&'static Context, String> {
+        CONTEXT.get().ok_or_else(|| "no run was prepared".to_owned())
+    }
+
+    /// How to launch.
+    ///
+    /// # Errors
+    /// As [`Scene::context`].
+    pub fn launcher() -> Result<Launcher<'static>, String> {
+        let context = Self::context()?;
+        Ok(Launcher { manifest: &context.manifest, lab: &context.lab })
+    }
+
+    /// The last launch.
+    ///
+    /// # Errors
+    /// When nothing was launched.
+    pub fn last(&self) -> Result<&Launch, String> {
+        self.launches.last().ok_or_else(|| "nothing was launched".to_owned())
+    }
+
+    /// The command that the step executes.
+    ///
+    /// # Errors
+    /// When it is not a command.
+    pub fn command(&self) -> Result<Vec<String>, String> {
+        match &self.plan.action {
+            Action::Run(argv) => Ok(argv.clone()),
+            Action::Provider(..) => Err("the step is run by a provider: it has no command".to_owned()),
+        }
+    }
+
+    /// Keeps a judgement.
+    pub fn found(&mut self, held: bool, seen: impl Into<String>) {
+        self.findings.push(Finding { held, certain: false, seen: seen.into() });
+    }
+
+    /// Keeps a judgement whose violation stands even if the probe did not finish.
+    pub fn found_certain(&mut self, held: bool, seen: impl Into<String>) {
+        self.findings.push(Finding { held, certain: true, seen: seen.into() });
+    }
+
+    /// Keeps what a control showed.
+    pub fn control(&mut self, kind: ControlKind, shown: bool, seen: impl Into<String>) {
+        self.controls.push(Control { kind, shown, seen: seen.into(), moot: None });
+    }
+
+    /// Why a launch that was judged proves nothing, if so.
+    pub fn unfinished(&self) -> Option<String> {
+        self.launches.iter().find_map(Launch::unfinished)
+    }
+}

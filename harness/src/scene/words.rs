@@ -1,0 +1,89 @@
+//! The words of a feature in the context of one scenario: placeholders, places, commands.
+
+use std::path::PathBuf;
+
+use super::Scene;
+use crate::driver::Templates;
+use crate::lab::{HOME, Lab, home, keyring};
+use crate::launch::{self, PROBE_IN_WORKTREE, places};
+use crate::plan::PATH_LISTS;
+
+impl Scene {
+    /// `~` and the placeholders in a word of a feature.
+    ///
+    /// # Errors
+    /// As [`Scene::expand_text`].
+    pub fn expand(&self, word: &str) -> Result<String, String> {
+        Ok(Lab::expand(&self.expand_text(word)?))
+    }
+
+    /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
+    /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
+    /// of the manifest ([`Manifest::places`]). `{library}` is a folder of the user for this scenario, `{allowed}`
+    /// the path that may be read or written.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn expand_text(&self, words: &str) -> Result<String, String> {
+        let allowed = || PATH_LISTS.iter().find_map(|list| self.plan.paths(list).pop()).unwrap_or_default();
+        let words = &words.replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
+        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
+        text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
+        for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
+            text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
+        }
+        if text.contains('{') {
+            let manifest = &Self::context()?.manifest;
+            let templates = self.templates()?;
+            for (name, template, repo) in [("{factory}", "{{factory}}", "demo")].into_iter().chain(manifest.places()) {
+                if text.contains(name) {
+                    text = text.replace(name, &templates.with("repo", repo).render(template)?);
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// The id of the next attempt.
+    pub fn next_attempt(&self) -> String {
+        launch::attempt_id(&self.nonce, self.attempts + 1)
+    }
+
+    /// The factory's folder.
+    pub fn factory(&self) -> PathBuf {
+        places::factory(&self.plan, &self.nonce)
+    }
+
+    /// Where the next attempt's worktree of the first repo will be.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn next_worktree(&self) -> Result<PathBuf, String> {
+        self.templates()?.with("repo", "demo").render(Self::context()?.manifest.worktree()).map(PathBuf::from)
+    }
+
+    /// The manifest's templates in the context of the next attempt.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn templates(&self) -> Result<Templates, String> {
+        Self::launcher()?.templates(&self.plan, &self.nonce, self.attempts + 1)
+    }
+
+    /// The argv of a probe from its words.
+    ///
+    /// # Errors
+    /// As [`Scene::expand_text`].
+    pub fn probe(&self, words: &str) -> Result<Vec<String>, String> {
+        let words = words.split_whitespace().map(|w| self.expand(w));
+        std::iter::once(Ok(PROBE_IN_WORKTREE.to_owned())).chain(words).collect()
+    }
+
+    /// The argv of a shell command.
+    ///
+    /// # Errors
+    /// As [`Scene::expand_text`].
+    pub fn shell(&self, command: &str) -> Result<Vec<String>, String> {
+        Ok(launch::shell(&self.expand_text(command)?.replace("~/", &format!("{}/", HOME))))
+    }
+}
