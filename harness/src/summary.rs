@@ -100,7 +100,7 @@ pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, second
         }
         let word = style.paint(colour(row.verdict()), &format!("{:<16}", row.verdict().word()));
         let text = cut(&row.text(), 78);
-        let _ = writeln!(out, "    {:<7} {word} {:>9}  {text}", row.guarantee.id, counts(row));
+        let _ = writeln!(out, "    {:<7} {word} {:>12}  {text}", row.guarantee.id, counts(row));
     }
     for line in lines.iter().filter(|l| l.verdict.breaks() || l.verdict.unproven()) {
         let _ = write!(out, "\n{}", evidence(run, line, catalogue, style));
