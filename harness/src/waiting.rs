@@ -39,12 +39,12 @@ pub fn go(worktree: &Path) -> Result<(), String> {
     std::fs::write(worktree.join("go"), "").map_err(|e| format!("{}: {e}", worktree.display()))
 }
 
-/// Waits until the step shows no more life, at most for `bound`; whether that came to pass.
+/// Whether the step gives its last sign within `bound`; told when it has been silent for long enough.
 pub async fn last_sign(worktree: &Path, bound: Duration) -> bool {
     let (began, sign) = (Instant::now(), worktree.join("started"));
     let silent = |at: SystemTime| at.elapsed().is_ok_and(|age| age > SILENT);
     let is_silent = || std::fs::metadata(&sign).and_then(|m| m.modified()).is_ok_and(silent);
-    while !is_silent() && began.elapsed() < bound {
+    while !is_silent() && began.elapsed() < bound + SILENT {
         tokio::time::sleep(SILENT / 40).await;
     }
     is_silent()
