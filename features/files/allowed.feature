@@ -281,6 +281,8 @@ Feature: Paths that are allowed
         | below                   | shelf/inner | shelf       | read    | shelf/inner | written  |
         | below, and named before | shelf/inner | shelf/inner | written | shelf       | read     |
         | above                   | shelf       | shelf       | written | shelf/inner | read     |
+        | in the place of         | shelf       | shelf       | read    | shelf       | written  |
+        | named before, in the place of | shelf | shelf       | written | shelf       | read     |
 
     @case:W13
     Scenario: below a folder that may be read, the worktree can be written
