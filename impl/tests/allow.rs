@@ -106,6 +106,15 @@ fn the_store_stays_hidden_below_an_open_home_and_no_mount_point_is_left() {
 }
 
 #[test]
+fn a_store_that_is_made_while_a_step_runs_stays_hidden() {
+    let factory = factory("allow_read: [\"~\"]", "grep -c '/.local/share/kusaw ' /proc/self/mountinfo");
+    let kusaw = factory.home().join(".local/share/kusaw");
+    fs::remove_dir_all(&kusaw).unwrap();
+    factory.run("s").code(0).stdout("1\n");
+    assert_eq!(fs::metadata(&kusaw).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
 fn an_entry_in_a_hidden_place_is_shown_alone() {
     let factory = factory(
         "allow_read: [.., ../tmp/keep]",

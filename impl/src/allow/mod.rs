@@ -38,6 +38,7 @@ pub fn of_attempt(
     let facts = host::facts(factory, settings);
     let asked = host::ask(entries, factory);
     let mut allowed = decide::allowed(&asked, &facts)?;
+    host::provide(&allowed.hide)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
     }
