@@ -51,13 +51,14 @@ pub fn of_attempt(
     Ok((allowed, warnings))
 }
 
-/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow, as far as they can be read.
+/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow. If they cannot be read it
+/// may, so that a factory which is being edited protects no less.
 pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     let of_settings = || {
         let (factory, settings) = attempt::load(factory).ok()?;
         Some(host::facts(&factory, &settings).writable.iter().any(|place| folder.starts_with(place)))
     };
-    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
+    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(true)
 }
 
 /// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
