@@ -316,6 +316,11 @@ fn validate_is_content_with_fine_settings_and_tells_wrong_ones_apart() {
     fs::write(fine.path().join("kusaw.yaml"), "steps: {s: {run: [x]}}").unwrap();
     let (code, report) = validate(&fine);
     assert_eq!((code, report.get("sandbox")), (Some(0), None));
+    // The outer entry of the one step that is sandboxed covers the factory's inner one: its launch is fine.
+    let covered =
+        "sandbox: {mode: required, allow_read: [~/data/in]}\nsteps: {s: {run: [x], sandbox: {allow_write: [~/data]}}}";
+    fs::write(fine.path().join("kusaw.yaml"), covered).unwrap();
+    assert_eq!(validate(&fine).0, Some(0));
     fs::write(fine.path().join("kusaw.yaml"), "stepz: 1").unwrap();
     let out = fine.command().args(["validate", "--json"]).output().unwrap();
     assert_eq!(out.status.code(), Some(2));

@@ -61,7 +61,7 @@ pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(true)
 }
 
-/// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
+/// What is to be said about the entries of all steps that are sandboxed: refusals of a launch, then warnings.
 pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Finding>) {
     let facts = host::facts(factory, settings);
     let dangers = danger::all(factory, settings, &facts);
@@ -82,11 +82,8 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             }
         }
     };
-    judge("sandbox".into(), entry::of_block(&settings.sandbox, "sandbox"));
-    for (name, step) in &settings.steps {
-        if step.block().is_some() && effective::of(settings, step).mode == Mode::Required {
-            judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
-        }
+    for (name, step) in settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required) {
+        judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
     }
     (errors.into_iter().collect(), warnings.into_iter().collect())
 }
