@@ -28,7 +28,7 @@ Feature: The worktree
         | make a folder           | mkdir folder                                                       | folder     | is a folder   |
         | make a file in a folder | mkdir folder + write folder/file x                                 | folder/file | holds "x"    |
         | rename a folder         | mkdir folder + rename folder other                                 | other      | is a folder   |
-        | delete a folder         | mkdir folder + remove folder + rename tools kit                    | kit        | is a folder   |
+        | delete a folder         | remove tools/probe + remove tools                                  | tools      | is gone       |
         | make a link             | symlink README link                                                | link       | is a link     |
         | make a hard link        | link README hard                                                   | hard       | is a file     |
         | make a file executable  | write made x + chmod 0755 made                                     | made       | is executable |
@@ -110,7 +110,7 @@ Feature: The worktree
         | a tree that comes and goes  | mkdir -p a/b/c && touch a/b/c/f && rm -r a && echo ran >proof   | ran   |
         | the number of processors    | [ $(nproc) -ge 1 ] && grep -q ^processor /proc/cpuinfo && echo ran >proof | ran |
         | the space that is left      | df -P . >/dev/null && echo ran >proof                           | ran   |
-        | the host's own name         | [ -n "$(uname -n)" ] && echo ran >proof                         | ran   |
+        | a name of its host          | [ -n "$(uname -n)" ] && echo ran >proof                         | ran   |
         | its user's name             | id -un >proof                                                   | dev   |
         | its user's number           | id -u >proof                                                    | 42042 |
         | its group's name            | id -gn >proof                                                   | dev   |

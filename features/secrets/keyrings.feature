@@ -20,7 +20,7 @@ Feature: Keyrings
 
     # keyrings(7): who may link a keyring possesses what is in it; the permission is the uid's, whatever its namespace
     Scenario: cannot read a key by its number
-      When the step runs the probe "keys"
+      When the step runs the probe "keys lab-"
       Then no secret arrives
       And bare, the same probe reads the key
 
@@ -31,13 +31,13 @@ Feature: Keyrings
 
     Scenario: with network allowlist they are not readable either
       Given the network is allowlist
-      When the step runs the probe "keyring {session-key} + keyring {user-key} + keys"
+      When the step runs the probe "keyring {session-key} + keyring {user-key} + keys lab-"
       Then no secret arrives
       And bare, the same probe reads the key
 
     @needs:factory
     Scenario: an agent cannot read them either
-      Given the step is run by the provider "claude-code" with the prompt "tools/probe keyring {session-key} + keys"
+      Given the step is run by the provider "claude-code" with the prompt "tools/probe keyring {session-key} + keys lab-"
       When the step is run
       Then no secret arrives
-      And bare, the probe "keyring {session-key} + keys" gets the secret
+      And bare, the probe "keyring {session-key} + keys lab-" gets the secret

@@ -97,11 +97,11 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
         (ScenarioFinished::StepPassed, Some(scene)) => scene.course.clone(),
     };
     let unfinished = scene.and_then(Scene::unfinished).filter(|_| needs_probe(scene));
+    let expectation = manifest.expectation(&case.id, &case.case, std::env::consts::OS);
+    let expected = expectation.map(|e| (e.outcome.verdict(), e.told()));
     let (verdict, why) = judge(&Facts {
         claimed: manifest.claims(&case.id, case.is_extra()),
-        expected: manifest
-            .expectation(&case.id, &case.case, std::env::consts::OS)
-            .map(|e| (e.outcome.verdict(), e.why.as_str())),
+        expected: expected.as_ref().map(|(verdict, why)| (*verdict, why.as_str())),
         course,
         unfinished: unfinished.as_deref(),
         findings: scene.map(|s| s.findings.as_slice()).unwrap_or_default(),

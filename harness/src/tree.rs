@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Not looked at: the kernel's own, the system's programs (read-only), and what the suite itself keeps.
-const NOT: [&str; 5] = ["/proc", "/sys", "/usr", "/dev/pts", "/opt/suite"];
+pub const NOT: [&str; 5] = ["/proc", "/sys", "/usr", "/dev/pts", "/opt/suite"];
 
 /// Where programs make temp folders.
 const TEMP: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run/user/42042"];

@@ -13,8 +13,8 @@ pub const MARKS: [&str; 2] = ["started", "go"];
 /// From the start of a launch to the first sign; a launch that takes longer is at fault.
 const START: Duration = Duration::from_secs(15);
 
-/// A step that shows no life for so long is dead: 25 of its turns.
-const SILENT: Duration = Duration::from_millis(500);
+/// A step that shows no life for so long is dead: 100 of its turns, so that a loaded machine does not pass for a death.
+const SILENT: Duration = Duration::from_secs(2);
 
 /// Waits for the step's first sign.
 ///
@@ -39,13 +39,13 @@ pub fn go(worktree: &Path) -> Result<(), String> {
     std::fs::write(worktree.join("go"), "").map_err(|e| format!("{}: {e}", worktree.display()))
 }
 
-/// Waits until the step shows no more life, at most for `bound`; whether that came to pass.
+/// Whether the step gives its last sign within `bound`; told when it has been silent for long enough.
 pub async fn last_sign(worktree: &Path, bound: Duration) -> bool {
     let (began, sign) = (Instant::now(), worktree.join("started"));
     let silent = |at: SystemTime| at.elapsed().is_ok_and(|age| age > SILENT);
     let is_silent = || std::fs::metadata(&sign).and_then(|m| m.modified()).is_ok_and(silent);
-    while !is_silent() && began.elapsed() < bound {
-        tokio::time::sleep(SILENT / 10).await;
+    while !is_silent() && began.elapsed() < bound + SILENT {
+        tokio::time::sleep(SILENT / 40).await;
     }
     is_silent()
 }

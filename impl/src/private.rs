@@ -5,18 +5,9 @@ use std::path::PathBuf;
 
 use crate::reach;
 
-/// The secret store.
-pub const STORE: &str = "store";
-
-/// The keys that the store is encrypted with.
-pub const KEYS: &str = "keys";
-
-/// What signing needs.
-pub const SIGNING: &str = "signing";
-
-/// All of them, with their names in messages.
+/// Folders in the data folder, with their names in messages.
 pub const ALL: [(&str, &str); 3] =
-    [(STORE, "the secret store"), (KEYS, "the keys of the secret store"), (SIGNING, "the place for signing")];
+    [("store", "the secret store"), ("keys", "the keys of the secret store"), ("signing", "the place for signing")];
 
 /// kusaw's data folder, `${XDG_DATA_HOME:-~/.local/share}/kusaw`; `None` without a home.
 pub fn data() -> Option<PathBuf> {

@@ -106,6 +106,15 @@ fn the_store_stays_hidden_below_an_open_home_and_no_mount_point_is_left() {
 }
 
 #[test]
+fn a_store_that_is_made_while_a_step_runs_stays_hidden() {
+    let factory = factory("allow_read: [\"~\"]", "grep -c '/.local/share/kusaw ' /proc/self/mountinfo");
+    let kusaw = factory.home().join(".local/share/kusaw");
+    fs::remove_dir_all(&kusaw).unwrap();
+    factory.run("s").code(0).stdout("1\n");
+    assert_eq!(fs::metadata(&kusaw).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
 fn an_entry_in_a_hidden_place_is_shown_alone() {
     let factory = factory(
         "allow_read: [.., ../tmp/keep]",
@@ -307,6 +316,11 @@ fn validate_is_content_with_fine_settings_and_tells_wrong_ones_apart() {
     fs::write(fine.path().join("kusaw.yaml"), "steps: {s: {run: [x]}}").unwrap();
     let (code, report) = validate(&fine);
     assert_eq!((code, report.get("sandbox")), (Some(0), None));
+    // The outer entry of the one step that is sandboxed covers the factory's inner one: its launch is fine.
+    let covered =
+        "sandbox: {mode: required, allow_read: [~/data/in]}\nsteps: {s: {run: [x], sandbox: {allow_write: [~/data]}}}";
+    fs::write(fine.path().join("kusaw.yaml"), covered).unwrap();
+    assert_eq!(validate(&fine).0, Some(0));
     fs::write(fine.path().join("kusaw.yaml"), "stepz: 1").unwrap();
     let out = fine.command().args(["validate", "--json"]).output().unwrap();
     assert_eq!(out.status.code(), Some(2));

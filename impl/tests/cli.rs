@@ -265,4 +265,12 @@ fn settings_that_a_step_left_govern_nothing() {
         let output = command.current_dir(&planted).args(["run", "s"]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "own\n", "{place}");
     }
+    std::fs::write(factory.path().join("kusaw.yaml"), "steps: [").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kusaw"));
+    let output = command.current_dir(factory.path().join("shared/deep")).args(["run", "s"]).output().unwrap();
+    assert_eq!(
+        (output.status.code(), output.stdout.len()),
+        (Some(125), 0),
+        "settings that cannot be read let nothing in"
+    );
 }

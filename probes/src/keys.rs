@@ -1,6 +1,7 @@
-//! `keys`: every key that /proc/keys shows, asked for by its number: keyrings are linked into this process's own keyring
-//! first, because whoever has a keyring may read what is in it (keyrings(7), "possession"). The process keyring goes with
-//! this process, so nothing of it is left.
+//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: all keyrings are
+//! linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
+//! "possession"). The process keyring goes with this process, so nothing of it is left. Of other keys, which can be those of
+//! whoever started the suite, nothing is read and nothing told but their number.
 //!
 //! `add-key NAME TEXT`: adds a key `user` to the session keyring.
 
@@ -20,19 +21,21 @@ const PROCESS: i32 = -2;
 const SESSION: i32 = -3;
 const MAX_SHOWN: usize = 200;
 
-/// Asks for all of them.
-pub struct Keys;
+/// Asks for them.
+pub struct Keys {
+    beginning: OsString,
+}
 
 impl Keys {
     pub fn parse(words: Words) -> Result<Self, Usage> {
-        let [] = words.exactly([])?;
-        Ok(Self)
+        let [beginning] = words.exactly(["BEGINNING"])?;
+        Ok(Self { beginning })
     }
 }
 
 impl Action for Keys {
     fn target(&self) -> String {
-        String::new()
+        self.beginning.to_string_lossy().into_owned()
     }
 
     fn run(&self) -> Seen {
@@ -40,21 +43,23 @@ impl Action for Keys {
             Ok(numbers) => numbers,
             Err(error) => return error.into(),
         };
-        let linked: Vec<io::Result<()>> = numbers.iter().map(|key| kernel::link(*key, PROCESS)).collect();
-        let keys = numbers.iter().zip(linked).take(MAX_SHOWN).map(|(key, linked)| {
-            let text = |bytes: Vec<u8>| Json::from(&bytes[..bytes.len().min(MAX_PAYLOAD)]);
-            let describe = kernel::describe(*key);
-            let ring = describe.as_ref().is_ok_and(|text| text.starts_with(b"keyring;"));
-            let payload = kernel::read(*key).map(|bytes| if ring { Json::count(bytes.len() / 4) } else { text(bytes) });
-            Json::object([
-                ("key", Json::Number((*key).into())),
-                ("describe", or_errno(describe.map(text))),
-                ("link", or_errno(linked.map(|()| Json::from("ok")))),
-                ("payload", or_errno(payload)),
-            ])
+        let described = numbers.iter().filter_map(|key| Some((*key, kernel::describe(*key).ok()?)));
+        let (rings, keys): (Vec<_>, Vec<_>) = described.partition(|(_, text)| text.starts_with(b"keyring;"));
+        let linked = rings.iter().filter(|(ring, _)| kernel::link(*ring, PROCESS).is_ok()).count();
+        let text = |bytes: &[u8]| Json::from(&bytes[..bytes.len().min(MAX_PAYLOAD)]);
+        let named = keys.iter().filter(|(_, describe)| name(describe).starts_with(self.beginning.as_bytes()));
+        let named = named.take(MAX_SHOWN).map(|(key, describe)| {
+            let payload = or_errno(kernel::read(*key).map(|payload| text(&payload)));
+            Json::object([("key", Json::Number((*key).into())), ("describe", text(describe)), ("payload", payload)])
         });
-        Seen::ok(Json::object([("count", Json::count(numbers.len())), ("keys", Json::list(keys))]))
+        let counts = [("count", Json::count(numbers.len())), ("linked", Json::count(linked))];
+        Seen::ok(Json::object(counts.into_iter().chain([("keys", Json::list(named))])))
     }
+}
+
+/// The name of a key, as keyctl_describe(3) tells it: `TYPE;UID;GID;PERMISSIONS;NAME`.
+fn name(describe: &[u8]) -> &[u8] {
+    describe.splitn(5, |byte| *byte == b';').nth(4).unwrap_or_default()
 }
 
 /// The numbers in /proc/keys: the first word of a line, in hexadecimal.

@@ -49,6 +49,13 @@ impl Deviation {
 }
 
 impl Expectation {
+    /// Why, since when, and where it is reported.
+    pub fn told(&self) -> String {
+        let since = self.since.as_ref().map(|version| format!("since {version}"));
+        let more: Vec<String> = since.into_iter().chain(self.url.clone()).collect();
+        if more.is_empty() { self.why.clone() } else { format!("{} ({})", self.why, more.join(", ")) }
+    }
+
     /// The id of the guarantee.
     pub fn guarantee(&self) -> &str {
         self.id.split('/').next().unwrap_or(&self.id)

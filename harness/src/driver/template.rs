@@ -1,7 +1,7 @@
 //! Templates of a manifest: minijinja with a few filters of our own.
 //!
-//! An argv entry renders to one argument. An entry that is one expression and yields a list, as `{{argv}}` does, stands for as
-//! many arguments as the list has items: a sandbox takes each path of a list with a flag of its own.
+//! An argv entry renders to one argument. An entry that is one expression and yields a list, as `{{argv}}` does, stands for
+//! as many arguments as the list has items: a sandbox takes each path of a list with a flag of its own.
 
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, Value};

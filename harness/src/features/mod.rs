@@ -49,7 +49,8 @@ impl Case {
         self.tags.iter().any(|t| t == "extra")
     }
 
-    /// Whether it judges what another platform promises on look-alikes that the lab has. Its verdict is none on that platform.
+    /// Whether it judges what another platform promises on look-alikes that the lab has. Its verdict is none on that
+    /// platform.
     pub fn is_on_fixtures(&self) -> bool {
         self.tags.iter().any(|t| t == FIXTURE)
     }

@@ -2,9 +2,9 @@
 //!
 //! It has its own mount, PID, network, IPC and UTS namespaces, a root file system of its own, a home with canaries, and
 //! a second network namespace, the world. Everything in it runs as one unprivileged user. Its pid 1 takes everything
-//! along when it dies. Of the real host it sees, read-only and without
-//! setuid, the system's programs (/usr and its like, /sys), a few devices such as /dev/null, and a copy of what everybody may
-//! read of /etc.
+//! along when it dies. Of the real host it sees, read-only and without setuid, the system's programs (/usr and its like,
+//! /sys), a few devices such as /dev/null, and a copy of what everybody may read of /etc. Kernel keyrings have no namespace:
+//! what the lab does there, `keyring` says.
 
 pub mod fault;
 pub mod home;
@@ -85,8 +85,8 @@ impl Lab {
         Self::search_path().split(':').map(|folder| Path::new(folder).join(name)).find(|path| is_program(path))
     }
 
-    /// Finds a program that scenarios use inside a sandbox: in the system's folders only. One in the home, as version managers
-    /// install them, is not there inside.
+    /// Finds a program that scenarios use inside a sandbox: in the system's folders only. One in the home, as version
+    /// managers install them, is not there inside.
     pub fn program(name: &str) -> Option<PathBuf> {
         ["/usr/bin", "/usr/local/bin", "/bin"]
             .map(|f| Path::new(f).join(name))

@@ -1,5 +1,5 @@
-//! Services of the lab's host: agents, buses, engines, and a process that works among keys. Each listens on its socket and answers a connection with a token, so
-//! that being reached is seen by whoever looks for tokens.
+//! Services of the lab's host: agents, buses, engines, and a process that works among keys. Each listens on its socket and
+//! answers a connection with a token, so that being reached is seen by whoever looks for tokens.
 
 use std::fs;
 use std::io;
@@ -39,8 +39,8 @@ const SOCKETS: &[&str] = &[
     super::windows::INTEROP,
 ];
 
-/// Folders of the system that are the user's in the lab, for the sockets of services that run as root on a real host. A mount
-/// that is read-only does not stop connect(2).
+/// Folders of the system that are the user's in the lab, for the sockets of services that run as root on a real host. A
+/// mount that is read-only does not stop connect(2).
 pub const FOLDERS: [&str; 4] = ["/run/docker", "/run/containerd", "/run/libvirt", "/etc/lab"];
 
 /// A link as engines have it: where it stands, and to what.
@@ -61,7 +61,8 @@ pub fn start() -> io::Result<()> {
     process()
 }
 
-/// A process that works in the folder of keys, has one open, and a token in its environment and its argv. It ends with the lab.
+/// A process that works in the folder of keys, has one open, and a token in its environment and its argv. It ends with the
+/// lab.
 fn process() -> io::Result<()> {
     let folder = Path::new(HOME).join(".ssh");
     let key = fs::File::open(folder.join("id_ed25519"))?;

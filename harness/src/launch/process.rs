@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
@@ -95,12 +96,13 @@ pub async fn run(
 
 /// Leaves descriptors open in a process, as a careless caller does: 7 on a key, 9 on the home.
 pub fn leave_open(command: &mut Command) -> io::Result<()> {
-    let key = std::fs::File::open(format!("{HOME}/.ssh/id_ed25519"))?;
-    let home = std::fs::File::open(HOME)?;
-    // SAFETY: runs between fork and exec and only makes system calls; dup2 clears close-on-exec on its target.
+    const NUMBERS: [i32; 2] = [7, 9];
+    let files = [open_above(NUMBERS[1], &format!("{HOME}/.ssh/id_ed25519"))?, open_above(NUMBERS[1], HOME)?];
+    // SAFETY: runs between fork and exec and only makes system calls. The files lie above both numbers, so each dup2 makes a
+    // copy, which is not closed on exec, and none covers a file that is still to be copied.
     unsafe {
         command.pre_exec(move || {
-            for (file, number) in [(&key, 7), (&home, 9)] {
+            for (file, number) in files.iter().zip(NUMBERS) {
                 if libc::dup2(file.as_raw_fd(), number) < 0 {
                     return Err(io::Error::last_os_error());
                 }
@@ -109,6 +111,18 @@ pub fn leave_open(command: &mut Command) -> io::Result<()> {
         });
     }
     Ok(())
+}
+
+/// Opens a file as a descriptor above `number`.
+fn open_above(number: i32, path: &str) -> io::Result<File> {
+    let mut below = Vec::new();
+    loop {
+        let file = File::open(path)?;
+        if file.as_raw_fd() > number {
+            return Ok(file);
+        }
+        below.push(file); // keeps its number taken
+    }
 }
 
 /// Gives a process its standard input, and then its end. Whoever does not read it does not get it.

@@ -9,10 +9,8 @@ use crate::launch::{Launch, shell};
 use crate::place::{State, named};
 use crate::plan::Action;
 use crate::scene::{Kept, Scene};
+use crate::tree;
 use crate::verdict::ControlKind;
-
-/// Not searched: the system, and what the suite itself keeps.
-const SYSTEM: [&str; 4] = ["/proc", "/sys", "/usr", "/opt/suite"];
 
 #[given(regex = r#"^the user has a file "(.+)"$"#)]
 fn victim(scene: &mut Scene, path: String) -> StepResult {
@@ -164,7 +162,7 @@ fn in_the_home(scene: &Scene, variable: &str, words: &str) -> Result<Vec<String>
 
 /// Where a name stands on the host.
 pub fn on_the_host(name: &str) -> Vec<PathBuf> {
-    named(name, Path::new("/"), &SYSTEM.map(Path::new))
+    named(name, Path::new("/"), &tree::NOT.map(Path::new))
 }
 
 pub fn judge(scene: &mut Scene, kept: Kept) -> StepResult {

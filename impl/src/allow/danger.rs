@@ -1,5 +1,5 @@
 //! W2: what an entry opens although it should rather stay closed. It is granted as written all the same; the user is told
-//! what, and what to write instead. A table of places and a pure function over it.
+//! what, and what to write instead. Tables of places, a pure judgement over them, and a bounded look at what is there.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::entry::{Entry, Kind};
 use super::facts::{Asked, Facts};
-use super::guard::Extent;
+use super::guard::{Extent, Guard};
 use super::host;
 use super::look::{Names, look};
 use super::walk::{What, as_far_as_real};
@@ -128,11 +128,14 @@ pub struct Danger {
     from: Kind,
     /// Told also where an entry only lies in it.
     within: bool,
+    /// Stays hidden: told also where an outer one is told.
+    closed: bool,
 }
 
 /// All of them on this host, for these settings; `factory` is a real path.
 pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
-    let danger = |place: PathBuf, what: &str| Danger { place, what: what.into(), from: Kind::Read, within: true };
+    let danger =
+        |place: PathBuf, what: &str| Danger { place, what: what.into(), from: Kind::Read, within: true, closed: false };
     let home = facts.home.as_ref();
     let whole = |home: &PathBuf| danger(home.clone(), "your home with its keys, logins and start files");
     let mut all: Vec<Danger> = home.map(|home| Danger { within: false, ..whole(home) }).into_iter().collect();
@@ -146,8 +149,9 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
         ["/etc", "/var/spool/cron"]
             .map(|place| Danger { from: Kind::Write, ..danger(place.into(), "what the system starts and obeys") }),
     );
-    let closed = facts.guards.iter().filter(|guard| guard.read == Extent::All);
-    all.extend(closed.map(|guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what))));
+    let hidden = facts.guards.iter().filter(|guard| guard.read == Extent::All);
+    let closed = |guard: &Guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what));
+    all.extend(hidden.map(|guard| Danger { closed: true, ..closed(guard) }));
     all.push(danger(facts.attempts.clone(), "the folders of all attempts"));
     for (name, repo) in &settings.repos {
         let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
@@ -209,8 +213,7 @@ fn covered(kind: Kind, path: &Path, dangers: &[Danger]) -> Vec<String> {
         let has_outer = |outer: &Danger| {
             danger.place != outer.place && danger.place.starts_with(&outer.place) && outer.place.starts_with(path)
         };
-        // What stays closed is always told.
-        danger.what.ends_with("closed") || !dangers.iter().any(has_outer)
+        danger.closed || !dangers.iter().any(has_outer)
     };
     let told = dangers.iter().filter(|danger| danger.from <= kind).filter_map(|danger| {
         if danger.place.starts_with(path) {
@@ -231,7 +234,6 @@ fn covered(kind: Kind, path: &Path, dangers: &[Danger]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allow::guard::Guard;
 
     fn told(kind: Kind, path: &str) -> String {
         let facts = Facts {

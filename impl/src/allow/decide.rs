@@ -138,8 +138,7 @@ fn loose(place: &Path, outer: &Path) -> Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allow::guard::Extent;
-    use crate::allow::guard::Guard;
+    use crate::allow::guard::{Extent, Guard};
     use crate::allow::walk::{End, Walk, What};
     use nix::errno::Errno;
 

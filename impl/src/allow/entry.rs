@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 /// The entries of one block; `key` is that of the block.
-pub fn of_block(block: &Sandbox, key: &str) -> Vec<Entry> {
+fn of_block(block: &Sandbox, key: &str) -> Vec<Entry> {
     let lists = [("allow_read", Kind::Read, &block.allow_read), ("allow_write", Kind::Write, &block.allow_write)];
     let entries = lists.into_iter().flat_map(|(name, kind, list)| {
         let entry = move |written: String| Entry { key: format!("{key}.{name}"), kind, written };

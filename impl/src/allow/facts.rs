@@ -34,7 +34,7 @@ pub struct Facts {
     pub temp: PathBuf,
     /// Below /usr, but not shown with it.
     pub hidden: Vec<PathBuf>,
-    /// Protected places that are there, to lay something empty over.
+    /// Protected folders, to lay something empty over.
     pub hide: Vec<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,

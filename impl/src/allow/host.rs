@@ -1,7 +1,8 @@
 //! Reads the facts that the entries are judged by: where the protected places of this user and these settings are, and
 //! where entries lead. Whatever a step could use to steer a later run is one of them.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::entry::{self, Entry};
@@ -10,6 +11,7 @@ use super::guard::{Extent, Guard};
 use super::walk::{Walk, as_far_as_real, walk};
 use crate::attempt::worktree;
 use crate::backend::bubblewrap;
+use crate::outcome::{Reason, Refusal};
 use crate::process::path;
 use crate::settings::{self, Settings};
 use crate::{private, provider, reach};
@@ -56,13 +58,22 @@ pub fn facts(factory: &Path, settings: &Settings) -> Facts {
     facts
 }
 
-/// What must not be seen and is there: each by itself, or, as long as one is missing, the folder they are made in.
+/// What must not be seen: each by itself, or, as long as one is missing, the folder they are made in.
 fn private_places() -> Vec<PathBuf> {
     let places = private::ALL.map(|(name, _)| private::place(name).map(|place| as_far_as_real(&place)));
     if places.iter().flatten().filter(|place| place.is_dir()).count() == places.len() {
         return places.into_iter().flatten().collect();
     }
-    private::data().map(|data| as_far_as_real(&data)).filter(|data| data.is_dir()).into_iter().collect()
+    private::data().map(|data| as_far_as_real(&data)).into_iter().collect()
+}
+
+/// Makes the folders that are to be hidden, where they are not there: nothing can be laid over what is missing, and what is
+/// made while a step runs would be seen.
+pub fn provide(hidden: &[PathBuf]) -> Result<(), Refusal> {
+    hidden.iter().filter(|place| !place.is_dir()).try_for_each(|place| {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(place);
+        made.map_err(|e| Refusal::new(Reason::SetupFailed, format!("{}: {e}", place.display())))
+    })
 }
 
 fn guards(factory: &Path, settings: &Settings, temp: &Path) -> Vec<Guard> {

@@ -38,6 +38,7 @@ pub fn of_attempt(
     let facts = host::facts(factory, settings);
     let asked = host::ask(entries, factory);
     let mut allowed = decide::allowed(&asked, &facts)?;
+    host::provide(&allowed.hide)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
     }
@@ -50,16 +51,17 @@ pub fn of_attempt(
     Ok((allowed, warnings))
 }
 
-/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow, as far as they can be read.
+/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow. If they cannot be read it
+/// may, so that a factory which is being edited protects no less.
 pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     let of_settings = || {
         let (factory, settings) = attempt::load(factory).ok()?;
         Some(host::facts(&factory, &settings).writable.iter().any(|place| folder.starts_with(place)))
     };
-    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
+    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(true)
 }
 
-/// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
+/// What is to be said about the entries of all steps that are sandboxed: refusals of a launch, then warnings.
 pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Finding>) {
     let facts = host::facts(factory, settings);
     let dangers = danger::all(factory, settings, &facts);
@@ -80,11 +82,8 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             }
         }
     };
-    judge("sandbox".into(), entry::of_block(&settings.sandbox, "sandbox"));
-    for (name, step) in &settings.steps {
-        if step.block().is_some() && effective::of(settings, step).mode == Mode::Required {
-            judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
-        }
+    for (name, step) in settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required) {
+        judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
     }
     (errors.into_iter().collect(), warnings.into_iter().collect())
 }

@@ -78,7 +78,8 @@ fn a_key_is_added_to_the_session_and_found_by_its_number() {
     assert_eq!((&added["ok"], &added["target"]), (&json!(true), &json!("kusaw-probe:added")), "{added}");
     let key = &added["detail"]["key"];
     assert_eq!(via(&one("keyring kusaw-probe:added"), "@s")["key"], *key);
-    let seen = one("keys");
+    let seen = one("keys kusaw-probe:add");
     let found = seen["detail"]["keys"].as_array().unwrap().iter().find(|it| it["key"] == *key).unwrap();
     assert_eq!(found["payload"], "its-payload");
+    assert!(!seen.to_string().contains("kusaw-probe:first"), "a key that was not asked for is not told: {seen}");
 }

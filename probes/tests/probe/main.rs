@@ -92,7 +92,7 @@ const WRONG: &[&str] = &[
     "descriptors x",
     "socket --type raw /a",
     "keyring a b",
-    "keys a",
+    "keys",
     "add-key a",
 ];
 

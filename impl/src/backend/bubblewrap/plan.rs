@@ -88,7 +88,7 @@ impl Plan {
     /// The links of the host that lead to what is shown, where neither the host's own folders nor a mount is.
     fn links(&mut self, reach: &Reach, host: &Host, places: &[Place]) {
         let system = ["/usr", "/etc", "/proc", "/dev"].map(Path::new);
-        let made = host.links.iter().map(|(name, _)| name.as_path());
+        let made = host.links.iter().map(|(name, _)| name).chain(&host.folders).map(PathBuf::as_path);
         let taken: Vec<&Path> = places.iter().map(|place| place.to.as_path()).chain(system).chain(made).collect();
         let private = [reach.home.as_path(), Path::new("/tmp")];
         for (name, target) in &reach.links {
@@ -288,9 +288,11 @@ mod tests {
     fn a_link_is_made_only_where_nothing_of_the_host_is() {
         let mut reach = reach();
         reach.read.extend(["/srv/data".into(), "/r".into()]);
-        let names = ["/home/dev/data", "/tmp/l", "/data", "/bin", "/etc/l", "/usr/l", "/r/l", "/srv", "/home"];
+        let host = Host { folders: vec!["/lib64".into()], ..host() };
+        let names =
+            ["/home/dev/data", "/tmp/l", "/data", "/bin", "/lib64/l", "/etc/l", "/usr/l", "/r/l", "/srv", "/home"];
         reach.links = names.map(|name| (name.into(), "/srv/data".into())).into();
-        let links = of_places(&reach, &host());
+        let links = of_places(&reach, &host);
         let links: Vec<&str> = links.lines().filter(|line| line.starts_with("--symlink")).collect();
         let made = ["/home/dev/data", "/tmp/l", "/data"].map(|name| format!("--symlink /srv/data {name}"));
         assert_eq!(links, made);
