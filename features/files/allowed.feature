@@ -9,6 +9,7 @@ Feature: Paths that are allowed
       Given a sandboxed step
       And the user has the secrets
         | {library}/shelf/book          |
+        | {library}/shelf/{canary}.txt  |
         | {library}/shelf/inner/page    |
         | {library}/my shelf/a book     |
         | {library}/other/book          |
@@ -126,6 +127,7 @@ Feature: Paths that are allowed
       Examples:
         | what                            | probe                           |
         | read a file in a folder beside it | read {library}/shelf/inner/page |
+        | list its folder                 | list {library}/shelf            |
         | list the folder above its own   | list {library}                  |
 
     Scenario Outline: allow_read does not let a step <what>

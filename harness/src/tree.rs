@@ -22,8 +22,8 @@ pub struct Tree {
 struct Entry {
     /// File type and permissions, as in st_mode (inode(7)).
     mode: u32,
-    /// Size of a regular file, in bytes.
-    size: u64,
+    /// Size in bytes, time of the last change in nanoseconds, and inode of a regular file: what is written again, or anew.
+    file: Option<(u64, i64, u64)>,
     /// Where a symbolic link leads.
     target: Option<PathBuf>,
 }
@@ -52,8 +52,9 @@ impl Tree {
                 if meta.is_dir() {
                     folders.push(path.clone());
                 }
-                let size = if meta.is_file() { meta.len() } else { 0 };
-                tree.entries.insert(path.clone(), Entry { mode: meta.mode(), size, target: fs::read_link(&path).ok() });
+                let changed = meta.mtime() * 1_000_000_000 + meta.mtime_nsec();
+                let file = meta.is_file().then(|| (meta.len(), changed, meta.ino()));
+                tree.entries.insert(path.clone(), Entry { mode: meta.mode(), file, target: fs::read_link(&path).ok() });
             }
         }
         tree
@@ -108,7 +109,7 @@ mod tests {
         fs::write(folder.join("file"), "x").unwrap();
         let before = Tree::below(&folder, &[]);
         assert!(before.differences(&Tree::below(&folder, &[])).is_empty());
-        fs::write(folder.join("file"), "xy").unwrap();
+        fs::write(folder.join("file"), "y").unwrap();
         fs::write(folder.join("kept/inner/placeholder"), "").unwrap();
         let told = before.differences(&Tree::below(&folder, &[])).join(" ");
         assert!(told.contains("other: ") && told.contains("new: ") && told.contains("placeholder"), "{told}");
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_everybody_can_enter_is_no_private_temp() {
-        let entry = |mode| Entry { mode: libc::S_IFDIR | mode, size: 0, target: None };
+        let entry = |mode| Entry { mode: libc::S_IFDIR | mode, file: None, target: None };
         let tree = |path: &str, mode| Tree {
             entries: BTreeMap::from([(PathBuf::from(path), entry(mode)), (Path::new(path).join("x"), entry(0o755))]),
             mounts: Vec::new(),

@@ -84,12 +84,17 @@ pub fn listen(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// How long a service that can open nothing more waits.
+const FULL: std::time::Duration = std::time::Duration::from_millis(50);
+
 fn answer(listener: UnixListener, token: String) {
     tokio::task::spawn(async move {
         loop {
-            let Ok((mut client, _)) = listener.accept().await else { continue };
-            // A client that goes away is its own affair.
-            let _ = client.write_all(token.as_bytes()).await;
+            match listener.accept().await {
+                // A client that goes away is its own affair.
+                Ok((mut client, _)) => drop(client.write_all(token.as_bytes()).await),
+                Err(_) => tokio::time::sleep(FULL).await, // too many files are open; a moment later there may be fewer
+            }
         }
     });
 }

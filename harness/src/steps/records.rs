@@ -92,10 +92,11 @@ async fn watched(path: PathBuf, open: fn(&Path) -> io::Result<File>) -> Result<O
         return ended.map(Some).map_err(broken);
     }
     // Reading and writing at once never waits for the other end of a pipe (fifo(7)).
-    let both = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(&path);
+    let told = |e: io::Error| format!("{}: {e}", path.display());
+    let both = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(&path).map_err(told)?;
     let released = task.await.map_err(broken)?;
     drop(both);
-    released.map(|()| None).map_err(|e| format!("{}: {e}", path.display()))
+    released.map(|()| None).map_err(told)
 }
 
 #[then("no secret stands in a file of the attempt's folder")]
