@@ -11,7 +11,7 @@ use crate::furnished::Furnished;
 use crate::lab::home;
 use crate::launch::Launch;
 use crate::place::State;
-use crate::scene::{Kept, Scene};
+use crate::scene::{Kept, Refusal, Scene};
 use crate::verdict::ControlKind;
 
 /// A path a row; `{canary}` in it is a name that is a secret itself.
@@ -77,7 +77,7 @@ fn allowed_from_then_on(scene: &mut Scene, path: String, place: String, how: Str
 /// What cannot be resolved may be refused; then the control alone tells that the danger was there.
 #[given("the attempt may be refused")]
 fn may_be_refused(scene: &mut Scene) {
-    scene.may_be_refused = true;
+    scene.refusal = Refusal::Answer;
 }
 
 #[when("the settings are validated")]
