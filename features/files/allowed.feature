@@ -347,7 +347,7 @@ Feature: Paths that are allowed
       And "d" in the worktree of that attempt may be <how> from then on
       And in a second attempt, the step runs the probe "read {allowed}/credentials + read ~/.aws/credentials"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "read {allowed}/credentials" gets the secret
 
       Examples:
         | how     |
@@ -361,7 +361,7 @@ Feature: Paths that are allowed
       And "d" in the artifacts of that attempt may be <how> from then on
       And in a second attempt, the step runs the probe "read {allowed}/credentials + read ~/.aws/credentials"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "read {allowed}/credentials" gets the secret
 
       Examples:
         | how     |
