@@ -40,3 +40,21 @@ Feature: Other repositories
         | what                                   | path                      |
         | the config of a repo beside its own    | {other}/.git/config       |
         | the HEAD of a repo in /srv             | /srv/data/repo/.git/HEAD  |
+
+    @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot read them either
+      Given the step is run by the provider "<provider>" with the prompt "tools/probe <probe>"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "<probe>" gets the secret
+
+      Examples:
+        | provider    | probe                                                         |
+        | claude-code | read {other}/customers.csv + read /srv/data/repo/customers.csv |
+        | cursor      | read ~/src/extra/customers.csv + list {other}/kusaw-canaries  |
+
+    Scenario: with network allowlist they cannot be read either
+      Given the network is allowlist
+      When the step runs the probe "read {other}/customers.csv + read /srv/data/repo/customers.csv + read ~/src/extra/customers.csv"
+      Then no secret arrives
+      And bare, the same probe gets the secret
