@@ -127,16 +127,41 @@ fn warns(scene: &mut Scene, code: String, path: String) -> StepResult {
 
 #[then(regex = r#"^planted, of "(.+)" it does not warn$"#)]
 async fn planted_no_warning(scene: &mut Scene, path: String) -> StepResult {
-    let (path, code) = (scene.expand_text(&path)?, scene.searched.clone().ok_or("no warning was judged")?);
+    let (said, code) = validate_instead(scene, &path).await?;
+    let (named, seen) = names(&said, &code, &scene.expand_text(&path)?);
+    scene.control(ControlKind::Planted, !named && looked(&said), format!("planted: {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^it does not warn "(\w+)" of "(.+)"$"#)]
+fn does_not_warn(scene: &mut Scene, code: String, path: String) -> StepResult {
+    let said = scene.said.as_ref().ok_or("nothing was validated")?;
+    let (named, seen) = names(said, &code, &scene.expand_text(&path)?);
+    scene.found(!named && looked(said), seen);
+    scene.searched = Some(code);
+    Ok(())
+}
+
+#[then(regex = r#"^planted, of "(.+)" it warns$"#)]
+async fn planted_warning(scene: &mut Scene, path: String) -> StepResult {
+    let (said, code) = validate_instead(scene, &path).await?;
+    let (named, seen) = names(&said, &code, &scene.expand_text(&path)?);
+    scene.control(ControlKind::Planted, named, format!("planted: {seen}"));
+    Ok(())
+}
+
+/// What the factory says where this path is the only one that is allowed, and the code that was judged.
+async fn validate_instead(scene: &mut Scene, path: &str) -> Result<(Launch, String), String> {
+    let (path, code) = (scene.expand_text(path)?, scene.searched.clone().ok_or("no warning was judged")?);
     let mut plan = scene.plan.clone();
     plan.forget_paths();
     plan.allow_path("allow_read", &path);
-    let said = scene.validate(&plan).await?;
-    let (named, seen) = names(&said, &code, &path);
-    // 0 = fine, 1 = findings: of something else, such as a part of the host that is missing.
-    let looked = said.exit.is_some_and(|code| code == 0 || code == 1);
-    scene.control(ControlKind::Planted, !named && looked, format!("planted: {seen}"));
-    Ok(())
+    Ok((scene.validate(&plan).await?, code))
+}
+
+/// 0 = fine, 1 = findings: of something else, such as a part of the host that is missing.
+fn looked(said: &Launch) -> bool {
+    said.exit.is_some_and(|code| code == 0 || code == 1)
 }
 
 fn list(how: &str) -> &'static str {
