@@ -60,3 +60,20 @@ Feature: Signing
       When the step runs the probe "exec {signing}/shim + socket {signing}/socket"
       Then no secret arrives
       And bare, the same probe gets the secret
+
+    # what lies above it may be allowed: then it is hidden in it, or the attempt is refused
+    @extra @case:R11
+    Scenario Outline: allow_<how> of <what> does not open it
+      Given "<path>" may be <allowed>
+      And the attempt may be refused
+      When the step runs the probe "exec {signing}/shim + list {signing} + socket {signing}/socket"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | how   | allowed | what             | path         |
+        | read  | read    | the home         | ~            |
+        | write | written | the home         | ~            |
+        | read  | read    | the folder above | {signing}/.. |
+        | read  | read    | itself           | {signing}    |
+        | read  | read    | its shim         | {signing}/shim |
