@@ -111,6 +111,21 @@ Feature: The user's home
         | claude-code | read ~/.netrc + list ~                   |
         | cursor      | read ~/.aws/credentials + list ~/.config |
 
+    # its program must be seen, wherever it is installed (AGT-05); what lies beside it need not
+    @extra @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot read what lies beside its program
+      Given the user has the secrets
+        | ~/.local/bin/notes-{nonce} |
+      And the step is run by the provider "<provider>" with the prompt "tools/probe read ~/.local/bin/notes-{nonce}"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "read ~/.local/bin/notes-{nonce}" gets the secret
+
+      Examples:
+        | provider    |
+        | claude-code |
+        | cursor      |
+
     @needs:factory
     Scenario Outline: the number of repos makes no difference: <repos>
       Given its active repos have the sandbox "<repos>"
