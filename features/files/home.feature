@@ -59,6 +59,25 @@ Feature: The user's home
         | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
         | climbing from /usr        | /usr/bin/../../home/dev/.netrc              |
 
+    # it lies in the home as well: its settings, and what belongs to other attempts
+    Scenario Outline: cannot <what> the factory's folder
+      Given the user has the secrets
+        | {factory}/notes        |
+        | {factory}/{canary}.txt |
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | what           | probe                |
+        | read a file of | read {factory}/notes |
+        | list           | list {factory}       |
+
+    Scenario: cannot find what another attempt has in its worktree
+      When while an attempt that has done "set -e; touch own-{nonce}" waits, another runs "find / -name own-{nonce} -not -path '/proc/*' 2>/dev/null"
+      Then the other attempt does not print "own-{nonce}"
+      And bare, the same two commands print it, with TMPDIR in the home
+
     @needs:backend
     Scenario Outline: what keeps <what> is the sandbox around it
       When the step runs the probe "<probe>"
