@@ -24,6 +24,24 @@ Feature: Paths that are refused
         | write | written | the root               | /       |
         | write | written | the root by dots       | /srv/.. |
 
+    # with these a step would decide what is executed outside, now or in a later run
+    @needs:factory
+    Scenario Outline: allow_write of <what> is refused
+      Given "<path>" may be written
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with mode required alone the mark is found
+
+      Examples:
+        | what                             | path               |
+        | the home                         | ~                  |
+        | the factory's folder             | {factory}          |
+        | the git folder of the repository | {repository}/.git  |
+        | the repository itself            | {repository}       |
+        | a folder of programs             | ~/.local/bin       |
+        | a program that is started        | ~/.local/bin/claude |
+
     @needs:factory
     Scenario: allow_read of a link to the root is refused
       Given "{library}/door" is a link to "/"
