@@ -111,3 +111,18 @@ Feature: Paths that are refused
         | write | written | the home             | ~          | the keys         | {keys}/identity  | {keys}  |
         | read  | read    | the folder above     | {store}/.. | the secret store | {store}/secrets  | {store} |
         | read  | read    | the folder above     | {keys}/..  | the keys         | {keys}/identity  | {keys}  |
+
+    @needs:validate @needs:protected
+    Scenario Outline: validate tells that allow_<how> of <what> is refused
+      Given the factory has a secret store, keys and a signing shim
+      And "<path>" may be <allowed>
+      When the settings are validated
+      Then it warns "protected-path" of "<path>"
+      And planted, of "/srv/data" it does not warn
+
+      Examples:
+        | how   | allowed | what             | path    |
+        | read  | read    | the secret store | {store} |
+        | read  | read    | the keys         | {keys}  |
+        | write | written | the home         | ~       |
+        | read  | read    | the root         | /       |

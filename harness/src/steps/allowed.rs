@@ -116,7 +116,7 @@ async fn planted_no_secret(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r#"^it warns "(\w+)" of "(.+)"$"#)]
+#[then(regex = r#"^it warns "([\w-]+)" of "(.+)"$"#)]
 fn warns(scene: &mut Scene, code: String, path: String) -> StepResult {
     let said = scene.said.as_ref().ok_or("nothing was validated")?;
     let (named, seen) = names(said, &code, &scene.expand_text(&path)?);
