@@ -73,6 +73,14 @@ Feature: The user's home
         | read a file of | read {factory}/notes |
         | list           | list {factory}       |
 
+    # what nobody committed, such as keys of the project, is not in the worktree
+    Scenario: cannot read an uncommitted file of its own repository
+      Given the user has the secrets
+        | {repository}/.env |
+      When the step runs the probe "read {repository}/.env"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
     Scenario: cannot find what another attempt has in its worktree
       When while an attempt that has done "set -e; touch own-{nonce}" waits, another runs "find / -name own-{nonce} -not -path '/proc/*' 2>/dev/null"
       Then the other attempt does not print "own-{nonce}"

@@ -17,7 +17,11 @@ use crate::verdict::ControlKind;
 /// A path a row; `{canary}` in it is a name that is a secret itself.
 #[given("the user has the secrets")]
 fn secrets(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
-    for row in &step.table.as_ref().ok_or("no paths are written there")?.rows {
+    let rows = &step.table.as_ref().ok_or("no paths are written there")?.rows;
+    if rows.iter().flatten().any(|path| path.starts_with("{repository}")) {
+        home::provide_repositories(&scene.nonce).map_err(|e| format!("the repositories of {}: {e}", scene.nonce))?;
+    }
+    for row in rows {
         let path = row.first().ok_or("an empty row")?;
         let token = home::token().map_err(|e| e.to_string())?;
         let path = scene.expand(&path.replace("{canary}", &token))?;
