@@ -368,6 +368,21 @@ Feature: Paths that are allowed
         | read    |
         | written |
 
+    @case:W02 @extra
+    Scenario Outline: a link in a folder that another step may write does not lead out, where it may be <how>
+      Given "{library}/shelf/door" is a link to "{library}/other"
+      And "{library}/shelf" may be written by another step
+      And "{library}/shelf/door" may be <how>
+      And the attempt may be refused
+      When the step runs the probe "read {library}/shelf/door/book + read {library}/other/book"
+      Then no secret arrives
+      And bare, the probe "read {library}/shelf/door/book" gets the secret
+
+      Examples:
+        | how     |
+        | read    |
+        | written |
+
     # Cursor CVE-2026-50549: what could not be resolved was taken as it was written
     @case:W04 @needs:factory @extra
     Scenario Outline: allow_<how> of <what> is refused

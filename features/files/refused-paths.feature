@@ -76,6 +76,8 @@ Feature: Paths that are refused
         | read  | read    | a file of the keys         | {keys}/identity |
         | write | written | the secret store           | {store}      |
         | write | written | the keys                   | {keys}       |
+        | write | written | the folder above the store | {store}/..   |
+        | write | written | the folder above the keys  | {keys}/..    |
         | read  | read    | the secret store by dots   | {store}/../store |
 
     @needs:factory @needs:protected
