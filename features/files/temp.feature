@@ -44,7 +44,7 @@ Feature: The private temp folder
       And bare, the same command leaves it there, with TMPDIR in the home
 
     Scenario Outline: another attempt does not see what is in <variable>
-      When while an attempt that has done "set -e; touch $<variable>/private-{nonce}" waits, another runs "find / -name private-{nonce} -not -path '/proc/*' 2>/dev/null"
+      When while an attempt that has done "set -e; touch ${<variable>:-/tmp}/private-{nonce}" waits, another runs "find / -name private-{nonce} -not -path '/proc/*' 2>/dev/null"
       Then the other attempt does not print "private-{nonce}"
       And bare, the same two commands print it, with <variable> in the home
 
