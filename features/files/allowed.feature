@@ -347,7 +347,7 @@ Feature: Paths that are allowed
       And "d" in the worktree of that attempt may be <how> from then on
       And in a second attempt, the step runs the probe "read {allowed}/credentials + read ~/.aws/credentials"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "read {allowed}/credentials" gets the secret
 
       Examples:
         | how     |
@@ -361,7 +361,22 @@ Feature: Paths that are allowed
       And "d" in the artifacts of that attempt may be <how> from then on
       And in a second attempt, the step runs the probe "read {allowed}/credentials + read ~/.aws/credentials"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "read {allowed}/credentials" gets the secret
+
+      Examples:
+        | how     |
+        | read    |
+        | written |
+
+    @case:W02 @extra
+    Scenario Outline: a link in a folder that another step may write does not lead out, where it may be <how>
+      Given "{library}/shelf/door" is a link to "{library}/other"
+      And "{library}/shelf" may be written by another step
+      And "{library}/shelf/door" may be <how>
+      And the attempt may be refused
+      When the step runs the probe "read {library}/shelf/door/book + read {library}/other/book"
+      Then no secret arrives
+      And bare, the probe "read {library}/shelf/door/book" gets the secret
 
       Examples:
         | how     |

@@ -59,7 +59,35 @@ Feature: The user's home
         | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
         | climbing from /usr        | /usr/bin/../../home/dev/.netrc              |
 
-    @needs:backend
+    # it lies in the home as well: its settings, and what belongs to other attempts
+    Scenario Outline: cannot <what> the factory's folder
+      Given the user has the secrets
+        | {factory}/notes        |
+        | {factory}/{canary}.txt |
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | what           | probe                |
+        | read a file of | read {factory}/notes |
+        | list           | list {factory}       |
+
+    # what nobody committed, such as keys of the project, is not in the worktree
+    Scenario: cannot read an uncommitted file of its own repository
+      Given the user has the secrets
+        | {repository}/.env |
+      When the step runs the probe "read {repository}/.env"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+    Scenario: cannot find what another attempt has in its worktree
+      When while an attempt that has done "set -e; touch own-{nonce}" waits, another runs "find / -name own-{nonce} -not -path '/proc/*' 2>/dev/null"
+      Then the other attempt does not print "own-{nonce}"
+      And bare, the same two commands print it, with TMPDIR in the home
+
+    # Another guard may keep it as well, such as Landlock: then this one is not what keeps it
+    @extra @needs:backend
     Scenario Outline: what keeps <what> is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
@@ -110,6 +138,21 @@ Feature: The user's home
         | provider    | probe                                    |
         | claude-code | read ~/.netrc + list ~                   |
         | cursor      | read ~/.aws/credentials + list ~/.config |
+
+    # its program must be seen, wherever it is installed (AGT-05); what lies beside it need not
+    @extra @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot read what lies beside its program
+      Given the user has the secrets
+        | ~/.local/bin/notes-{nonce} |
+      And the step is run by the provider "<provider>" with the prompt "tools/probe read ~/.local/bin/notes-{nonce}"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "read ~/.local/bin/notes-{nonce}" gets the secret
+
+      Examples:
+        | provider    |
+        | claude-code |
+        | cursor      |
 
     @needs:factory
     Scenario Outline: the number of repos makes no difference: <repos>

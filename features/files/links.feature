@@ -28,7 +28,8 @@ Feature: Links
         | its working folder in /proc       | read /proc/self/cwd/../../../../../../../../../../../../../../home/dev/.netrc  |
         | a link of the repository          | read link-to-ssh/id_ed25519                                                    |
 
-    @needs:backend
+    # Another guard may keep it as well, such as Landlock: then this one is not what keeps it
+    @extra @needs:backend
     Scenario Outline: what keeps <road> from the secret is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
@@ -63,3 +64,15 @@ Feature: Links
       And in a second attempt, the step runs the probe "append left-{nonce} evil + symlink ~/victim-{nonce} own-{nonce} + append own-{nonce} evil"
       Then the user's file is as it was
       And bare, the same probe changes the user's file
+
+    Scenario Outline: with network allowlist links do not lead out either: <road>
+      Given the network is allowlist
+      When the step runs the probe "<probe>"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | road               | probe                                                                      |
+        | a link to a folder | symlink ~/.aws d-{nonce} + read d-{nonce}/credentials                      |
+        | a link to a repo   | symlink /srv/data d-{nonce} + read d-{nonce}/repo/customers.csv            |
+        | its root in /proc  | symlink /proc/self/root/home/dev/.netrc p-{nonce} + read p-{nonce}         |

@@ -99,3 +99,41 @@ Feature: Open as written
       When the settings are validated
       Then it warns "W2" of "/srv/data/repo"
       And planted, of "/srv/data" it does not warn
+
+    # who is warned of everything reads no warning
+    @needs:validate @extra
+    Scenario Outline: validate does not warn of allow_<how> of <what>
+      Given the user has the secrets
+        | {library}/shelf/book |
+      And "<path>" may be <allowed>
+      When the settings are validated
+      Then it does not warn "W2" of "<path>"
+      And planted, of "~/.ssh" it warns
+
+      Examples:
+        | how   | allowed | what                | path            |
+        | read  | read    | a folder in the home | {library}/shelf |
+        | write | written | a folder in the home | {library}/shelf |
+        | read  | read    | a folder of /opt    | /opt/data       |
+        | write | written | a folder of /var    | /var/lib/data   |
+
+    @needs:validate @needs:protected @extra
+    Scenario Outline: validate warns of allow_<how> of <what>
+      Given the factory has a secret store, keys and a signing shim
+      And "<path>" may be <allowed>
+      When the settings are validated
+      Then it warns "W2" of "<path>"
+      And planted, of "/srv/data" it does not warn
+
+      Examples:
+        | how   | allowed | what                            | path          |
+        | read  | read    | what holds the secret store     | {store}/..    |
+        | read  | read    | a repository of the factory     | {repository}  |
+        | read  | read    | what holds its repositories     | ~/src         |
+        | read  | read    | the session's sockets           | /run/user/42042 |
+        | read  | read    | credentials                     | ~/.aws        |
+        | read  | read    | a file of credentials           | ~/.netrc      |
+        | read  | read    | a browser's data                | ~/.mozilla    |
+        | read  | read    | settings of many programs       | ~/.config     |
+        | write | written | what a shell starts             | ~/.bashrc     |
+        | read  | read    | the folder of all attempts      | {factory}     |

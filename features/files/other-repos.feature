@@ -20,7 +20,8 @@ Feature: Other repositories
         | read a file of a repo in /srv            | read /srv/data/repo/customers.csv     |
         | read it climbing from its worktree       | read ../../../../../../../../../../../../srv/data/repo/customers.csv |
 
-    @needs:backend
+    # Another guard may keep it as well, such as Landlock: then this one is not what keeps it
+    @extra @needs:backend
     Scenario Outline: what keeps a repo <where> is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
@@ -31,6 +32,8 @@ Feature: Other repositories
         | beside its own  | read {other}/customers.csv        | {other}    |
         | in /srv         | read /srv/data/repo/customers.csv | /srv/data  |
 
+    # macOS lets existence be seen (FS-14)
+    @linux
     Scenario Outline: cannot see <what>
       When the step runs the probe "stat <path>"
       Then the probe finds nothing there
@@ -40,3 +43,21 @@ Feature: Other repositories
         | what                                   | path                      |
         | the config of a repo beside its own    | {other}/.git/config       |
         | the HEAD of a repo in /srv             | /srv/data/repo/.git/HEAD  |
+
+    @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot read them either
+      Given the step is run by the provider "<provider>" with the prompt "tools/probe <probe>"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "<probe>" gets the secret
+
+      Examples:
+        | provider    | probe                                                         |
+        | claude-code | read {other}/customers.csv + read /srv/data/repo/customers.csv |
+        | cursor      | read ~/src/extra/customers.csv + list {other}/kusaw-canaries  |
+
+    Scenario: with network allowlist they cannot be read either
+      Given the network is allowlist
+      When the step runs the probe "read {other}/customers.csv + read /srv/data/repo/customers.csv + read ~/src/extra/customers.csv"
+      Then no secret arrives
+      And bare, the same probe gets the secret

@@ -36,7 +36,8 @@ Feature: Nothing is written elsewhere
         | /mnt                       | /mnt/data       |
         | /media                     | /media/data     |
 
-    @needs:backend
+    # Another guard may keep it as well, such as Landlock: then this one is not what keeps it
+    @extra @needs:backend
     Scenario Outline: what keeps <place> is the sandbox around it
       When the step runs the probe "write <folder>/written-{nonce} x"
       Then "<folder>/written-{nonce}" is not there afterwards
@@ -61,6 +62,48 @@ Feature: Nothing is written elsewhere
       Examples:
         | place                   | folder            |
         | the folder of attempts  | {artifacts}/../.. |
+
+    # our reading of "its artifacts folder": what lies beside it in the attempt's folder is the factory's
+    @extra
+    Scenario Outline: cannot write beside its worktree, in <place>
+      When the step runs the probe "write <folder>/written-{nonce} x"
+      Then nothing named "written-{nonce}" is on the host
+      And bare, the same probe leaves it there
+
+      Examples:
+        | place                | folder |
+        | the folder above it  | ..     |
+        | the one above that   | ../..  |
+
+    Scenario Outline: with network allowlist it cannot write in <place> either
+      Given the network is allowlist
+      When the step runs the probe "write <folder>/written-{nonce} x"
+      Then "<folder>/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "<folder>/written-{nonce}"
+
+      Examples:
+        | place                | folder       |
+        | the home             | ~            |
+        | the repository itself | {repository} |
+        | another repository   | {other}      |
+        | the factory's folder | {factory}    |
+        | /srv                 | /srv/data    |
+        | the host's /tmp      | /tmp         |
+        | the host's /dev/shm  | /dev/shm     |
+
+    @needs:factory
+    Scenario Outline: an agent of the provider <provider> cannot write elsewhere either
+      Given the user has a file "~/victim-{nonce}"
+      And the step is run by the provider "<provider>" with the prompt "tools/probe append ~/victim-{nonce} evil + write /srv/data/written-{nonce} x"
+      When the step is run
+      Then the user's file is as it was
+      And nothing named "written-{nonce}" is on the host
+      And bare, the probe "append ~/victim-{nonce} evil" changes the user's file
+
+      Examples:
+        | provider    |
+        | claude-code |
+        | cursor      |
 
     Scenario Outline: cannot <what> a file of the user
       Given the user has a file "~/victim-{nonce}"

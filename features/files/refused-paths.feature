@@ -24,6 +24,24 @@ Feature: Paths that are refused
         | write | written | the root               | /       |
         | write | written | the root by dots       | /srv/.. |
 
+    # with these a step would decide what is executed outside, now or in a later run
+    @needs:factory
+    Scenario Outline: allow_write of <what> is refused
+      Given "<path>" may be written
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with mode required alone the mark is found
+
+      Examples:
+        | what                             | path               |
+        | the home                         | ~                  |
+        | the factory's folder             | {factory}          |
+        | the git folder of the repository | {repository}/.git  |
+        | the repository itself            | {repository}       |
+        | a folder of programs             | ~/.local/bin       |
+        | a program that is started        | ~/.local/bin/claude |
+
     @needs:factory
     Scenario: allow_read of a link to the root is refused
       Given "{library}/door" is a link to "/"
@@ -58,6 +76,8 @@ Feature: Paths that are refused
         | read  | read    | a file of the keys         | {keys}/identity |
         | write | written | the secret store           | {store}      |
         | write | written | the keys                   | {keys}       |
+        | write | written | the folder above the store | {store}/..   |
+        | write | written | the folder above the keys  | {keys}/..    |
         | read  | read    | the secret store by dots   | {store}/../store |
 
     @needs:factory @needs:protected
@@ -93,3 +113,18 @@ Feature: Paths that are refused
         | write | written | the home             | ~          | the keys         | {keys}/identity  | {keys}  |
         | read  | read    | the folder above     | {store}/.. | the secret store | {store}/secrets  | {store} |
         | read  | read    | the folder above     | {keys}/..  | the keys         | {keys}/identity  | {keys}  |
+
+    @needs:validate @needs:protected
+    Scenario Outline: validate tells that allow_<how> of <what> is refused
+      Given the factory has a secret store, keys and a signing shim
+      And "<path>" may be <allowed>
+      When the settings are validated
+      Then it warns "protected-path" of "<path>"
+      And planted, of "/srv/data" it does not warn
+
+      Examples:
+        | how   | allowed | what             | path    |
+        | read  | read    | the secret store | {store} |
+        | read  | read    | the keys         | {keys}  |
+        | write | written | the home         | ~       |
+        | read  | read    | the root         | /       |

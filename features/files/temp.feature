@@ -43,10 +43,29 @@ Feature: The private temp folder
       And the user's file is as it was
       And bare, the same command leaves it there, with TMPDIR in the home
 
-    Scenario: another attempt does not see what is in it
-      When while an attempt that has done "touch $TMPDIR/private-{nonce} /tmp/private-{nonce}" waits, another runs "find /tmp /var/tmp /run /home /dev/shm -name private-{nonce} 2>/dev/null"
+    Scenario Outline: another attempt does not see what is in <variable>
+      When while an attempt that has done "set -e; touch ${<variable>:-/tmp}/private-{nonce}" waits, another runs "find / -name private-{nonce} -not -path '/proc/*' 2>/dev/null"
       Then the other attempt does not print "private-{nonce}"
-      And bare, the same two commands print it, with TMPDIR in the home
+      And bare, the same two commands print it, with <variable> in the home
+
+      Examples:
+        | variable        |
+        | TMPDIR          |
+        | XDG_CACHE_HOME  |
+        | XDG_RUNTIME_DIR |
+
+    # what has no variable in the documentation, and is private all the same
+    @extra
+    Scenario Outline: another attempt does not see what is in <place> either
+      When while an attempt that has done "set -e; touch ${<variable>:-<place>}/private-{nonce}" waits, another runs "find / -name private-{nonce} -not -path '/proc/*' 2>/dev/null"
+      Then the other attempt does not print "private-{nonce}"
+      And bare, the same two commands print it, with <variable> in the home
+
+      Examples:
+        | place    | variable |
+        | the home | HOME     |
+        | /tmp     | TMP_OF   |
+        | /dev/shm | SHM      |
 
     # npm, cargo, go, gradle do not ask XDG_CACHE_HOME; without a home that can be written they fail or load all again
     @extra @serial

@@ -12,6 +12,22 @@ Feature: The environment a step inherits
       Then no secret arrives
       And bare, the same probe gets the secret
 
+    Scenario Outline: no variable arrives but those of the list, with network <network>
+      Given the network is <network>
+      When the step runs the probe "env"
+      Then it sees no variable but
+        | PATH, HOME, USER, LOGNAME, SHELL, TERM, COLORTERM, TZ, LANG, LANGUAGE, LC_*      |
+        | TMPDIR, XDG_CACHE_HOME, XDG_RUNTIME_DIR, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS      |
+        | GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL       |
+        | HTTPS_PROXY, HTTP_PROXY, NO_PROXY, https_proxy, http_proxy, no_proxy             |
+        | ALL_PROXY, all_proxy, NODE_USE_ENV_PROXY, PWD                                    |
+      And bare, it sees others
+
+      Examples:
+        | network   |
+        | open      |
+        | allowlist |
+
     # bubblewrap 725: variables that were cleared for the step stand in /proc/1/environ
     @case:R04
     Scenario: nor do they stand in /proc of any process

@@ -27,6 +27,8 @@ Feature: Signing
         | reach its socket by its root in /proc | socket /proc/self/root{signing}/socket                 |
         | reach its socket through a link  | symlink {signing}/socket socket-{nonce} + socket socket-{nonce} |
 
+    # macOS lets existence be seen (FS-14)
+    @linux
     Scenario Outline: cannot see that <what> is there
       When the step runs the probe "stat <path>"
       Then the probe finds nothing there
@@ -60,3 +62,20 @@ Feature: Signing
       When the step runs the probe "exec {signing}/shim + socket {signing}/socket"
       Then no secret arrives
       And bare, the same probe gets the secret
+
+    # what lies above it may be allowed: then it is hidden in it, or the attempt is refused
+    @extra @case:R11
+    Scenario Outline: allow_<how> of <what> does not open it
+      Given "<path>" may be <allowed>
+      And the attempt may be refused
+      When the step runs the probe "exec {signing}/shim + list {signing} + socket {signing}/socket"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | how   | allowed | what             | path         |
+        | read  | read    | the home         | ~            |
+        | write | written | the home         | ~            |
+        | read  | read    | the folder above | {signing}/.. |
+        | read  | read    | itself           | {signing}    |
+        | read  | read    | its shim         | {signing}/shim |

@@ -41,6 +41,7 @@ Feature: Windows behind WSL2
 
       Examples:
         | path               |
+        | /mnt               |
         | /mnt/c             |
         | /mnt/wsl           |
         | /run/WSL           |

@@ -96,7 +96,7 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
         }
         (ScenarioFinished::StepPassed, Some(scene)) => scene.course.clone(),
     };
-    let unfinished = scene.and_then(Scene::unfinished).filter(|_| needs_probe(scene));
+    let unfinished = scene.and_then(Scene::unfinished);
     let expectation = manifest.expectation(&case.id, &case.case, std::env::consts::OS);
     let expected = expectation.map(|e| (e.outcome.verdict(), e.told()));
     let (verdict, why) = judge(&Facts {
@@ -119,11 +119,6 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
 /// What a step said, without cucumber's words around it.
 fn plain(error: &str) -> String {
     error.trim_start_matches("Step panicked. Captured output: ").to_owned()
-}
-
-/// Whether the scenario asks that its launch came to an end of its own: not so where a refusal is what is asked for.
-fn needs_probe(scene: Option<&Scene>) -> bool {
-    scene.is_some_and(|s| !s.may_be_refused)
 }
 
 impl Progress {

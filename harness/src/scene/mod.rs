@@ -58,6 +58,17 @@ pub struct Looks {
     pub worktree: PathBuf,
 }
 
+/// What it means that a launch did not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Nothing was proven.
+    NoAnswer,
+    /// An answer, where the driver says by its exit code that it refused; whatever else happened proves nothing.
+    Answer,
+    /// Whether the step ran is judged by the mark that it leaves.
+    Marked,
+}
+
 /// One scenario.
 #[derive(Debug, cucumber::World)]
 #[world(init = Self::new)]
@@ -90,8 +101,8 @@ pub struct Scene {
     pub words: String,
     /// The shell command of another attempt.
     pub other_words: String,
-    /// Whether a launch that the driver refuses is an answer, not an unfinished probe.
-    pub may_be_refused: bool,
+    /// Whether a launch proves something although its probe did not come to its end.
+    pub refusal: Refusal,
     /// Different hosts that were asked for.
     pub asked: Vec<String>,
     /// What it put on the user's host.
@@ -118,7 +129,7 @@ impl Scene {
             searched: None,
             words: String::new(),
             other_words: String::new(),
-            may_be_refused: false,
+            refusal: Refusal::NoAnswer,
             asked: Vec::new(),
             furnished: Vec::new(),
             said: None,
@@ -179,6 +190,17 @@ impl Scene {
 
     /// Why a launch that was judged proves nothing, if so.
     pub fn unfinished(&self) -> Option<String> {
-        self.launches.iter().find_map(Launch::unfinished)
+        let mut launches = self.launches.iter();
+        match self.refusal {
+            Refusal::NoAnswer => launches.find_map(Launch::unfinished),
+            Refusal::Answer => launches.filter(|launch| !is_refused(launch)).find_map(Launch::unfinished),
+            Refusal::Marked => None,
+        }
     }
+}
+
+/// Whether the driver says so by its exit code. One that has no such code can only end with a failure.
+fn is_refused(launch: &Launch) -> bool {
+    let codes = Scene::context().map(|context| context.manifest.observe.refused_codes.as_slice()).unwrap_or_default();
+    launch.exit.is_some_and(|exit| if codes.is_empty() { exit != 0 } else { codes.contains(&exit) })
 }

@@ -11,13 +11,17 @@ use crate::furnished::Furnished;
 use crate::lab::home;
 use crate::launch::Launch;
 use crate::place::State;
-use crate::scene::{Kept, Scene};
+use crate::scene::{Kept, Refusal, Scene};
 use crate::verdict::ControlKind;
 
 /// A path a row; `{canary}` in it is a name that is a secret itself.
 #[given("the user has the secrets")]
 fn secrets(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
-    for row in &step.table.as_ref().ok_or("no paths are written there")?.rows {
+    let rows = &step.table.as_ref().ok_or("no paths are written there")?.rows;
+    if rows.iter().flatten().any(|path| path.starts_with("{repository}")) {
+        home::provide_repositories(&scene.nonce).map_err(|e| format!("the repositories of {}: {e}", scene.nonce))?;
+    }
+    for row in rows {
         let path = row.first().ok_or("an empty row")?;
         let token = home::token().map_err(|e| e.to_string())?;
         let path = scene.expand(&path.replace("{canary}", &token))?;
@@ -77,7 +81,7 @@ fn allowed_from_then_on(scene: &mut Scene, path: String, place: String, how: Str
 /// What cannot be resolved may be refused; then the control alone tells that the danger was there.
 #[given("the attempt may be refused")]
 fn may_be_refused(scene: &mut Scene) {
-    scene.may_be_refused = true;
+    scene.refusal = Refusal::Answer;
 }
 
 #[when("the settings are validated")]
@@ -116,7 +120,7 @@ async fn planted_no_secret(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r#"^it warns "(\w+)" of "(.+)"$"#)]
+#[then(regex = r#"^it warns "([\w-]+)" of "(.+)"$"#)]
 fn warns(scene: &mut Scene, code: String, path: String) -> StepResult {
     let said = scene.said.as_ref().ok_or("nothing was validated")?;
     let (named, seen) = names(said, &code, &scene.expand_text(&path)?);
@@ -127,16 +131,41 @@ fn warns(scene: &mut Scene, code: String, path: String) -> StepResult {
 
 #[then(regex = r#"^planted, of "(.+)" it does not warn$"#)]
 async fn planted_no_warning(scene: &mut Scene, path: String) -> StepResult {
-    let (path, code) = (scene.expand_text(&path)?, scene.searched.clone().ok_or("no warning was judged")?);
+    let (said, code) = validate_instead(scene, &path).await?;
+    let (named, seen) = names(&said, &code, &scene.expand_text(&path)?);
+    scene.control(ControlKind::Planted, !named && looked(&said), format!("planted: {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^it does not warn "(\w+)" of "(.+)"$"#)]
+fn does_not_warn(scene: &mut Scene, code: String, path: String) -> StepResult {
+    let said = scene.said.as_ref().ok_or("nothing was validated")?;
+    let (named, seen) = names(said, &code, &scene.expand_text(&path)?);
+    scene.found(!named && looked(said), seen);
+    scene.searched = Some(code);
+    Ok(())
+}
+
+#[then(regex = r#"^planted, of "(.+)" it warns$"#)]
+async fn planted_warning(scene: &mut Scene, path: String) -> StepResult {
+    let (said, code) = validate_instead(scene, &path).await?;
+    let (named, seen) = names(&said, &code, &scene.expand_text(&path)?);
+    scene.control(ControlKind::Planted, named, format!("planted: {seen}"));
+    Ok(())
+}
+
+/// What the factory says where this path is the only one that is allowed, and the code that was judged.
+async fn validate_instead(scene: &mut Scene, path: &str) -> Result<(Launch, String), String> {
+    let (path, code) = (scene.expand_text(path)?, scene.searched.clone().ok_or("no warning was judged")?);
     let mut plan = scene.plan.clone();
     plan.forget_paths();
     plan.allow_path("allow_read", &path);
-    let said = scene.validate(&plan).await?;
-    let (named, seen) = names(&said, &code, &path);
-    // 0 = fine, 1 = findings: of something else, such as a part of the host that is missing.
-    let looked = said.exit.is_some_and(|code| code == 0 || code == 1);
-    scene.control(ControlKind::Planted, !named && looked, format!("planted: {seen}"));
-    Ok(())
+    Ok((scene.validate(&plan).await?, code))
+}
+
+/// 0 = fine, 1 = findings: of something else, such as a part of the host that is missing.
+fn looked(said: &Launch) -> bool {
+    said.exit.is_some_and(|code| code == 0 || code == 1)
 }
 
 fn list(how: &str) -> &'static str {

@@ -1,6 +1,6 @@
 //! Then: the argv and environment of a step, and whether a sandbox program was started.
 
-use cucumber::{given, then};
+use cucumber::{gherkin, given, then};
 use serde_json::Value;
 
 use super::StepResult;
@@ -157,6 +157,34 @@ async fn bare_set(scene: &mut Scene) -> StepResult {
     let shown = seen.as_object().is_some_and(|vars| !vars.is_empty());
     scene.control(ControlKind::Bare, shown, format!("bare: {seen}"));
     Ok(())
+}
+
+#[then("it sees no variable but")]
+fn none_but(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
+    let rows = &step.table.as_ref().ok_or("no variables are written there")?.rows;
+    let names = rows.iter().flatten().flat_map(|row| row.split(',')).map(|name| name.trim().to_owned());
+    scene.asked = names.collect();
+    let others = others(scene.last()?, &scene.asked);
+    let seen = format!("others: {others:?}");
+    scene.found(others.is_some_and(|others| others.is_empty()), seen);
+    Ok(())
+}
+
+#[then("bare, it sees others")]
+async fn bare_others(scene: &mut Scene) -> StepResult {
+    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let others = others(&bare, &scene.asked);
+    let seen = format!("bare: {others:?}");
+    scene.control(ControlKind::Bare, others.is_some_and(|others| !others.is_empty()), seen);
+    Ok(())
+}
+
+/// The variables that are not on a list, where `NAME*` stands for all that begin so; none if the probe did not tell.
+fn others(launch: &Launch, list: &[String]) -> Option<Vec<String>> {
+    let is_listed =
+        |name: &str| list.iter().any(|one| one.strip_suffix('*').map_or(one == name, |begin| name.starts_with(begin)));
+    let seen = detail(launch, "env", "vars");
+    Some(seen.as_object()?.keys().filter(|name| !is_listed(name)).cloned().collect())
 }
 
 fn started(scene: &Scene) -> usize {

@@ -9,13 +9,13 @@ use crate::lab::{HOME, home};
 use crate::launch::Launch;
 use crate::observe;
 use crate::plan::Action;
-use crate::scene::Scene;
+use crate::scene::{Refusal, Scene};
 use crate::verdict::ControlKind;
 
 #[given("the step leaves a mark")]
 fn leaves(scene: &mut Scene) -> StepResult {
     scene.plan.action = Action::Run(scene.probe(&words(scene))?);
-    scene.may_be_refused = true; // whether it ran is judged by the mark
+    scene.refusal = Refusal::Marked;
     Ok(())
 }
 

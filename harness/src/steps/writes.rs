@@ -41,6 +41,14 @@ async fn victim_changed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r#"^bare, the probe "(.+)" changes the user's file$"#)]
+async fn probe_changes_victim(scene: &mut Scene, words: String) -> StepResult {
+    let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
+    let (held, seen) = victim_as_it_was(scene)?;
+    scene.control(ControlKind::Bare, !held && bare.unfinished().is_none(), format!("bare: {seen}"));
+    Ok(())
+}
+
 /// Whether the user's file is as it was, and what it is.
 pub fn victim_as_it_was(scene: &Scene) -> Result<(bool, String), String> {
     use std::os::unix::fs::PermissionsExt;
