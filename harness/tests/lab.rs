@@ -101,7 +101,9 @@ fn a_driver_that_lacks_a_program_is_blocked() {
 
 #[test]
 fn a_folder_of_a_driver_is_there_read_only_or_the_driver_is_blocked() {
-    let (manifest, folder) = (out("with-folder.yaml"), out("a-folder"));
+    // Not below the checkout, which a container's root may keep in a folder of its own.
+    let own = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
+    let (manifest, folder) = (out("with-folder.yaml"), own.join("a-folder").display().to_string());
     let check = "cat /opt/driver/a-folder/deep/file >&2 && ! touch /opt/driver/a-folder/new 2>/dev/null && exec \"$@\"";
     let text = format!(
         "name: with-folder\nkind: sandbox\nplatforms: [linux]\nprovide: [{{folder: {folder}, made_by: make it}}]\nlaunch: {{open: [/bin/sh, -c, '{check}', sh, '{{{{argv}}}}']}}\n"
@@ -123,6 +125,7 @@ fn a_folder_of_a_driver_is_there_read_only_or_the_driver_is_blocked() {
     let there = conformance(&["smoke", "--driver", &manifest]);
     assert_eq!(there.status.code(), Some(0), "{}{}", String::from_utf8_lossy(&there.stdout), stderr(&there));
     assert!(!Path::new(&folder).join("new").exists());
+    std::fs::remove_dir_all(&own).unwrap();
 }
 
 #[test]

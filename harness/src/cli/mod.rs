@@ -26,7 +26,7 @@ const USAGE: u8 = 2;
 
 /// What an OS sandbox keeps from a coding agent: run the documented guarantees against an implementation.
 #[derive(Debug, Parser)]
-#[command(name = "conformance", version)]
+#[command(name = "conformance", version, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

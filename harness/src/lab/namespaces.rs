@@ -233,6 +233,9 @@ fn reap_until(engine: Pid) -> u8 {
 
 fn blocked(part: &str, error: &io::Error, start: Start) -> u8 {
     eprintln!("conformance: blocked: this host cannot make the lab ({part}, started {}): {error}", start.word());
+    if error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none() {
+        return BLOCKED;
+    }
     let knob = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     if knob("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
         eprintln!(

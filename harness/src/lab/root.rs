@@ -229,7 +229,12 @@ fn other_bubblewrap(programs: &[Program], new: &Path) -> io::Result<()> {
 fn open(folders: &[Folder]) -> io::Result<Vec<(&str, File)>> {
     let mut opened = Vec::new();
     for Folder { name, path } in folders {
-        let file = File::open(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        // Not the host's fault, and it says itself what helps: `namespaces::blocked` adds nothing to such an error.
+        let told = |e| {
+            let help = "let everybody enter it and the folders above it (chmod o+x), or put the checkout elsewhere";
+            io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {e}: {help}", path.display()))
+        };
+        let file = File::open(path).map_err(told)?;
         opened.push((name.as_str(), file));
     }
     Ok(opened)
