@@ -69,6 +69,8 @@ pub struct Plan {
     pub folder: Option<String>,
     /// Whether the caller's 0, 1 and 2 are files of the user, not pipes.
     pub files: bool,
+    /// The folder that the agents lie in, if elsewhere.
+    pub agents: Option<String>,
 }
 
 /// The settings that name paths.
@@ -97,6 +99,7 @@ impl Default for Plan {
             repository: None,
             folder: None,
             files: false,
+            agents: None,
         }
     }
 }

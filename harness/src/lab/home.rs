@@ -203,7 +203,7 @@ fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
 }
 
 /// Agents that do what their prompt says, as a command of the shell.
-fn agents(folder: &Path) -> io::Result<()> {
+pub fn agents(folder: &Path) -> io::Result<()> {
     const AGENT: &str = "#!/bin/sh\n# An agent of the lab: tells its argv and does its prompt.\nprintf 'agent: %s\\n' \"$@\"\nwhile [ $# -gt 0 ]; do\n  [ \"$1\" = -p ] && exec /bin/sh -c \"$2\"\n  shift\ndone\nexit 64\n";
     fs::create_dir_all(folder)?;
     for name in ["claude", "cursor-agent"] {

@@ -34,6 +34,13 @@ pub fn of_user() -> Vec<(String, String)> {
     .to_vec()
 }
 
+/// Has programs searched in a folder before all others.
+pub fn first_on_path(environment: &mut [(String, String)], folder: &str) {
+    for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
+        *value = format!("{folder}:{value}");
+    }
+}
+
 /// Where the starts of the backend in a scenario are recorded.
 pub fn starts(nonce: &str) -> PathBuf {
     Path::new(SUITE).join(format!("starts-{nonce}"))

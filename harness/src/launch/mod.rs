@@ -155,6 +155,7 @@ impl Launcher<'_> {
             Kind::Factory => factory.clone(),
         };
         let mut environment = environment::of_user();
+        plan.agents.iter().for_each(|folder| environment::first_on_path(&mut environment, folder));
         for (name, template) in &self.manifest.env.set {
             environment.push((name.clone(), templates.render(template)?));
         }
