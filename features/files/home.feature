@@ -154,6 +154,29 @@ Feature: The user's home
         | claude-code |
         | cursor      |
 
+    # An agent's program may need files of its own beside it; the folder it lies in can be anybody's.
+    @needs:factory
+    Scenario Outline: of an agent that lies in <where>, nothing beside it is readable
+      Given the agents lie in "<folder>", beside notes of the user
+      And the step is run by the provider "claude-code" with the prompt "tools/probe read <folder>/notes.txt"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "read <folder>/notes.txt" gets the secret
+
+      Examples:
+        | where                                      | folder                |
+        | a folder of the user                       | {library}/tools       |
+        | a folder that has the agent's name         | {library}/claude      |
+        | a folder below one that has the agent's name | {library}/claude/work |
+
+    @needs:factory
+    Scenario: of an agent that lies in a project with a package.json, nothing beside it is readable
+      Given the agents lie in "{library}/project", beside notes of the user and a package.json
+      And the step is run by the provider "claude-code" with the prompt "tools/probe read {library}/project/notes.txt"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "read {library}/project/notes.txt" gets the secret
+
     @needs:factory
     Scenario Outline: the number of repos makes no difference: <repos>
       Given its active repos have the sandbox "<repos>"

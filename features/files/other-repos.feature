@@ -61,3 +61,18 @@ Feature: Other repositories
       When the step runs the probe "read {other}/customers.csv + read /srv/data/repo/customers.csv + read ~/src/extra/customers.csv"
       Then no secret arrives
       And bare, the same probe gets the secret
+
+    # A project may bring the agent's program along, and is another repo all the same.
+    @needs:factory
+    Scenario Outline: cannot read a repo that the agent lies in, <in what folder>
+      Given the agents lie in "<folder>", beside notes of the user and a package.json
+      And the step is run by the provider "<provider>" with the prompt "tools/probe read {other}/customers.csv + list {other}/kusaw-canaries + read <folder>/notes.txt"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "read {other}/customers.csv + list {other}/kusaw-canaries + read <folder>/notes.txt" gets the secret
+
+      Examples:
+        | in what folder      | provider    | folder        |
+        | its own             | claude-code | {other}       |
+        | one for programs    | cursor      | {other}/bin   |
+        | its package's       | claude-code | {other}/tools |

@@ -14,6 +14,12 @@ pub fn data() -> Option<PathBuf> {
     Some(reach::base("XDG_DATA_HOME", ".local/share")?.join("kusaw"))
 }
 
+/// Those that are there and lie in something readable, by their real paths.
+pub fn shown_by(read: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    let places = ALL.iter().filter_map(|(name, _)| place(name)?.canonicalize().ok());
+    places.filter(|place| place.is_dir() && read.iter().any(|shown| place.starts_with(shown)))
+}
+
 /// One of them: a folder in the data folder.
 pub fn place(name: &str) -> Option<PathBuf> {
     Some(data()?.join(name))

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::private;
 use crate::process::path;
 
 /// One agent CLI.
@@ -59,15 +60,35 @@ pub fn installed(provider: &Provider) -> Option<(PathBuf, Option<PathBuf>)> {
     Some((real, Some(root)))
 }
 
-/// Whether a folder holds a program and nothing of the user's: it has a package.json, or lies in a folder with the program's
-/// name. Without a known home no folder is trusted, and never one that holds the home or keys.
+/// Whether a folder holds a program and nothing of the user's: npm made it, or the agent's own installer. Without a known home no
+/// folder is trusted, and never one that holds the home, or keys, or belongs to a checkout.
 fn is_package(folder: &Path, executable: &str, home: Option<&Path>) -> bool {
     let Some(home) = home else { return false };
     let keys = [".ssh", ".gnupg"];
     let is_private = home.starts_with(folder)
-        || keys.iter().any(|name| folder.join(name).exists() || folder.starts_with(home.join(name)));
-    let named = folder.components().any(|part| part.as_os_str() == executable);
-    !is_private && (named || folder.join("package.json").is_file())
+        || keys.iter().any(|name| folder.join(name).exists() || folder.starts_with(home.join(name)))
+        || private::ALL.iter().any(|(name, _)| private::place(name).is_some_and(|place| meet(folder, &place)));
+    !is_private && !folder.join(".git").exists() && (is_of_npm(folder) || is_of_installer(folder, executable, home))
+}
+
+/// `../node_modules/@vendor/agent`, with a package.json: a project of the user can have one as well.
+fn is_of_npm(folder: &Path) -> bool {
+    let in_modules = |above: &Path| above.components().any(|part| part.as_os_str() == "node_modules");
+    folder.parent().is_some_and(in_modules) && folder.join("package.json").is_file()
+}
+
+/// `../AGENT/versions` or `../AGENT/versions/VERSION`, as in `~/.local/share/claude/versions`: a user, a folder or a checkout can be
+/// called like the agent as well.
+fn is_of_installer(folder: &Path, executable: &str, home: &Path) -> bool {
+    let versions = Path::new(executable).join("versions");
+    let below = folder.strip_prefix(home).unwrap_or(folder);
+    let named = below.ends_with(&versions) || below.parent().is_some_and(|above| above.ends_with(&versions));
+    named && !folder.ancestors().take_while(|above| *above != home).any(|above| above.join(".git").exists())
+}
+
+fn meet(folder: &Path, place: &Path) -> bool {
+    let real = place.canonicalize().unwrap_or_else(|_| place.into());
+    folder.starts_with(&real) || real.starts_with(folder)
 }
 
 impl Provider {
@@ -98,15 +119,26 @@ mod tests {
     fn a_folder_of_the_users_is_no_package() {
         let home = tempfile::tempdir().unwrap();
         let at = |name: &str| home.path().join(name);
-        for folder in [".ssh", ".config", "lib/claude-code", ".local/share/claude/versions"] {
+        let (npm, installer) = ("lib/node_modules/@vendor/agent", ".local/share/claude/versions");
+        let users = [".ssh/claude/versions", ".config", "claude", "claude/work", "project", "node_modules"];
+        for folder in users.iter().chain(&[npm, ".local/share/claude/versions/2.0.1", "src/claude/versions"]) {
             std::fs::create_dir_all(at(folder)).unwrap();
+            std::fs::write(at(folder).join("package.json"), "{}").unwrap();
         }
-        std::fs::write(at("lib/claude-code/package.json"), "{}").unwrap();
-        std::fs::write(at("package.json"), "{}").unwrap();
+        std::fs::create_dir(at("src/claude/.git")).unwrap();
+        std::fs::create_dir(at(".git")).unwrap();
         let package = |name: &str| is_package(&at(name), "claude", Some(home.path()));
-        assert!(package("lib/claude-code") && package(".local/share/claude/versions"));
-        assert!(!package(".config") && !package(".ssh") && !is_package(home.path(), "claude", Some(home.path())));
-        assert!(!is_package(&at("lib/claude-code"), "claude", None));
+        for fine in [npm, installer, ".local/share/claude/versions/2.0.1"] {
+            assert!(package(fine), "{fine}");
+        }
+        for bad in users.iter().chain(&["src/claude/versions", ".local/share/claude", "lib", ""]) {
+            assert!(!package(bad), "{bad}");
+        }
+        // A user who is called like the agent.
+        assert!(!is_package(&at("claude/versions"), "claude", Some(&at("claude"))));
+        assert!(!is_package(&at(npm), "claude", None));
+        std::fs::create_dir(at(npm).join(".git")).unwrap();
+        assert!(!package(npm));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::egress::entry::{Entry, Hosts};
 use crate::egress::host::Host;
 use crate::outcome::{Reason, Refusal};
+use crate::private;
 
 /// What one attempt can reach. Every path is absolute and real (no link in it), and the same inside.
 #[derive(Debug, Clone, Default)]
@@ -94,6 +95,15 @@ pub const PROXY_PORT: u16 = 3128;
 const FIRST_UNPRIVILEGED: u16 = 1024;
 
 impl Reach {
+    /// Hides kusaw's own places in everything readable, whoever asked for it to be shown.
+    pub fn hide_private(&mut self) {
+        for place in private::shown_by(&self.read) {
+            if !self.hide.iter().any(|hidden| place.starts_with(hidden)) {
+                self.hide.push(place);
+            }
+        }
+    }
+
     /// Ports to listen on inside: the proxy's first, then each that an entry `localhost:PORT` names.
     /// Clients go to loopback directly (NO_PROXY), so a named port must answer there.
     pub fn ports(&self) -> Vec<u16> {

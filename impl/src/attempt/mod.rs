@@ -210,6 +210,7 @@ impl<'a> Attempt<'a> {
             connect: self.connect(),
             env: Vec::new(),
         };
+        reach.hide_private();
         let caller: Vec<_> = std::env::vars_os().collect();
         reach.env = environment::inside(&reach, &caller, &self.env());
         reach
