@@ -58,6 +58,7 @@ Feature: The user's home
         | climbing from the cwd | ../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
         | climbing from /proc | /proc/self/cwd/../../../../../../../../../../../../../../../../../../../../home/dev/.netrc |
         | climbing from /usr        | /usr/bin/../../home/dev/.netrc              |
+        | a link in /etc            | /etc/ssl/certs/dev.pem                      |
 
     # it lies in the home as well: its settings, and what belongs to other attempts
     Scenario Outline: cannot <what> the factory's folder

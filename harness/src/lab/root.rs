@@ -101,7 +101,8 @@ fn etc(here: &Path) -> io::Result<()> {
         let _ = fs::remove_file(&path); // may be a link of the host, such as resolv.conf -> /run/...
         fs::write(&path, text)?;
     }
-    Ok(())
+    // A certificate of the user's, as an administrator may have put it there.
+    symlink(format!("{HOME}/.netrc"), here.join("ssl/certs/dev.pem"))
 }
 
 fn copy_readable(from: &Path, to: &Path) -> io::Result<()> {

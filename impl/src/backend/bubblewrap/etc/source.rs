@@ -1,5 +1,6 @@
 //! What of the host's /etc is prepared: which parts, how they are copied, and a digest that tells when they have
-//! changed. Secrets are never copied: what is not wanted by name is left out.
+//! changed. Secrets are never copied: what is not wanted by name is left out, and what not everybody may read, for the copy is
+//! readable for all.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -12,7 +13,7 @@ use super::EMPTY;
 use super::names::Names;
 
 /// Counts up when what is copied changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// What is copied, files and folders alike, where it exists. Not: shadow, ssh, sudoers, machine-id,
 /// hostname, ssl/private.
@@ -50,6 +51,9 @@ const WANTED: &[&str] = &[
     "timezone",
 ];
 
+/// Besides /etc, where links in wanted folders may lead: what the system brings. A user's certificate may be a link into a home.
+const SYSTEM: &[&str] = &["/usr", "/nix/store", "/gnu/store"];
+
 /// Limits that no real /etc comes near.
 const MAX_FILE: u64 = 8 << 20;
 const MAX_DEPTH: usize = 8;
@@ -72,11 +76,11 @@ pub fn build(etc: &Path, to: &Path, names: &Names) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies what can be read; what cannot is left out, as it would be unreadable for the step too.
+/// Copies what everybody can read; the rest is left out.
 fn copy(etc: &Path, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
     match found(etc, from, depth) {
         Found::Link(target) => symlink(target, to),
-        Found::File(meta) => copy_file(from, to, meta.len()),
+        Found::File(meta) => copy_file(from, to, &meta),
         Found::Folder(real) => {
             fs::create_dir_all(to)?;
             let Ok(list) = fs::read_dir(real) else { return Ok(()) };
@@ -108,22 +112,23 @@ fn found(etc: &Path, at: &Path, depth: usize) -> Found {
         }
         // Leads elsewhere, such as resolv.conf into /run, or is wanted itself: take the contents. Of folders only
         // those of /etc: /etc/ssl/certs is a link to /etc/pki/tls/certs on Fedora.
-        let inner = || at.canonicalize().ok().filter(|real| depth == 0 && real.starts_with(etc) && real != etc);
-        return match fs::metadata(at) {
-            Ok(meta) if meta.is_file() => Found::File(meta),
-            Ok(meta) if meta.is_dir() => inner().map_or(Found::Nothing, Found::Folder),
+        let (Ok(meta), Ok(real)) = (fs::metadata(at), at.canonicalize()) else { return Found::Nothing };
+        let of_system = || real.starts_with(etc) || SYSTEM.iter().any(|place| real.starts_with(place));
+        return match meta.is_file() {
+            true if depth == 0 || of_system() => Found::File(meta),
+            false if meta.is_dir() && depth == 0 && real.starts_with(etc) && real != etc => Found::Folder(real),
             _ => Found::Nothing,
         };
     }
     match meta.is_dir() {
-        true if depth < MAX_DEPTH => Found::Folder(at.into()),
+        true if depth < MAX_DEPTH && meta.mode() & 0o005 == 0o005 => Found::Folder(at.into()),
         false if meta.is_file() => Found::File(meta),
         _ => Found::Nothing,
     }
 }
 
-fn copy_file(from: &Path, to: &Path, length: u64) -> io::Result<()> {
-    if length > MAX_FILE {
+fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> io::Result<()> {
+    if meta.len() > MAX_FILE || meta.mode() & 0o004 == 0 {
         return Ok(());
     }
     match fs::read(from) {
@@ -166,7 +171,7 @@ pub fn digest(etc: &Path, names: &Names) -> u64 {
 
 fn hash_folder(folder: &Path, depth: usize, hash: &mut DefaultHasher) {
     let (Ok(meta), Ok(list)) = (fs::metadata(folder), fs::read_dir(folder)) else { return };
-    (meta.mtime(), meta.mtime_nsec()).hash(hash);
+    (meta.mode(), meta.mtime(), meta.mtime_nsec()).hash(hash);
     let mut inner: Vec<_> = list.flatten().collect();
     inner.sort_by_key(fs::DirEntry::file_name);
     for entry in inner {
@@ -181,11 +186,13 @@ fn hash_folder(folder: &Path, depth: usize, hash: &mut DefaultHasher) {
 }
 
 fn hash_file(meta: &fs::Metadata, hash: &mut DefaultHasher) {
-    (meta.size(), meta.mtime(), meta.mtime_nsec()).hash(hash);
+    (meta.size(), meta.mode(), meta.mtime(), meta.mtime_nsec()).hash(hash);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn names() -> Names {
@@ -206,6 +213,39 @@ mod tests {
         assert!(to.path().join("resolv.conf").symlink_metadata().unwrap().is_file());
         assert_eq!(fs::read_link(to.path().join("localtime")).unwrap(), Path::new("/usr/share/zoneinfo/UTC"));
         assert!(!to.path().join("shadow").exists() && !to.path().join("ssl/private").exists());
+    }
+
+    #[test]
+    fn what_not_everybody_may_read_and_links_out_of_the_system_are_left_out() {
+        let (etc, to, home) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let at = |path: &str| etc.path().canonicalize().unwrap().join(path);
+        let write = |path: PathBuf, mode: u32| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "text").unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        write(at("hosts"), 0o644);
+        write(at("resolv.conf"), 0o640);
+        write(at("ssl/certs/ca.pem"), 0o444);
+        write(at("ssl/certs/server.key"), 0o640);
+        write(at("ssl/certs/root.key"), 0o600);
+        write(at("ssl/certs/private/key"), 0o644);
+        fs::set_permissions(at("ssl/certs/private"), fs::Permissions::from_mode(0o750)).unwrap();
+        write(home.path().join("key"), 0o644);
+        symlink(home.path().join("key"), at("ssl/certs/linked.pem")).unwrap();
+        symlink(at("hosts"), at("ssl/certs/hosts")).unwrap();
+        let before = digest(&at(""), &names());
+        build(&at(""), to.path(), &names()).unwrap();
+        let there = |path: &str| to.path().join(path).symlink_metadata().is_ok();
+        assert!(there("hosts") && there("ssl/certs/ca.pem") && there("ssl/certs/hosts"));
+        for left in
+            ["resolv.conf", "ssl/certs/server.key", "ssl/certs/root.key", "ssl/certs/private", "ssl/certs/linked.pem"]
+        {
+            assert!(!there(left), "{left}");
+        }
+        fs::set_permissions(at("ssl/certs/ca.pem"), fs::Permissions::from_mode(0o400)).unwrap();
+        assert_ne!(before, digest(&at(""), &names()), "what became private must not stay in the copy");
     }
 
     /// As on Fedora.
