@@ -54,6 +54,20 @@ fn bad_settings_are_told_with_place_and_fix_and_make_nothing() {
 }
 
 #[test]
+fn unusable_settings_are_an_object_for_who_asks_for_one() {
+    for (settings, what) in [("stepz: 1", "did you mean steps?"), ("steps: [", "kusaw.yaml")] {
+        let out = Factory::new(settings).command().args(["validate", "--json"]).output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let error = &report["errors"][0];
+        assert_eq!((out.status.code(), &error["code"]), (Some(2), &"bad-settings".into()), "{report}");
+        assert!(error["what"].as_str().unwrap().contains(what) && error["fix"].is_string(), "{report}");
+        assert!(String::from_utf8(out.stderr).unwrap().contains(what));
+        let plain = Factory::new(settings).command().arg("validate").output().unwrap();
+        assert!(plain.stdout.is_empty());
+    }
+}
+
+#[test]
 fn a_settings_file_that_is_none_is_refused() {
     for bytes in [&b"steps: \xff"[..], &vec![b'#'; (1 << 20) + 1], b""] {
         let factory = Factory::new("");

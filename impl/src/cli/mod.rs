@@ -69,7 +69,7 @@ pub fn main() -> i32 {
         },
         Command::Validate { json } => match factory(arguments.factory) {
             Ok(factory) => validate::validate(&factory, json),
-            Err(refusal) => validate::unreadable(&refusal),
+            Err(refusal) => validate::unreadable(&refusal, json),
         },
         Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
     }

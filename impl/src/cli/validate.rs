@@ -29,24 +29,33 @@ struct Report {
 pub fn validate(factory: &Path, json: bool) -> i32 {
     let (factory, settings) = match attempt::load(factory) {
         Ok(loaded) => loaded,
-        Err(refusal) => return unreadable(&refusal),
+        Err(refusal) => return unreadable(&refusal, json),
     };
     let (errors, warnings) = allow::findings(&factory, &settings);
     let report = Report { errors, warnings, sandbox: any_sandboxed(&settings).then(check::status) };
-    let text = match json {
-        true => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
-        false => text(&report),
-    };
-    // A reader that has gone away has seen enough.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    print(&if json { as_json(&report) } else { text(&report) });
     let available = report.sandbox.as_ref().is_none_or(|status| status.available);
     i32::from(!report.errors.is_empty() || !report.warnings.is_empty() || !available)
 }
 
-/// Settings that cannot be read: the same words as at a run, another exit code.
-pub fn unreadable(refusal: &Refusal) -> i32 {
+/// Settings that cannot be read: the same words as at a run, another exit code. Whoever asked for an object gets one.
+pub fn unreadable(refusal: &Refusal, json: bool) -> i32 {
+    if json {
+        let (code, what, fix) = (refusal.reason.code(), refusal.detail.clone(), refusal.fix().to_string());
+        let error = Finding { code, key: String::new(), path: String::new(), what, fix };
+        print(&as_json(&Report { errors: vec![error], warnings: Vec::new(), sandbox: None }));
+    }
     super::report(refusal);
     WRONG
+}
+
+fn print(text: &str) {
+    // A reader that has gone away has seen enough.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+fn as_json(report: &Report) -> String {
+    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
 fn any_sandboxed(settings: &Settings) -> bool {
