@@ -44,10 +44,15 @@ pub fn allowed(asked: &[Asked], facts: &Facts) -> Result<Allowed, Refusal> {
         }
     }
     few_enough(allowed.read.len() + allowed.write.len())?;
-    let is_shown = |path: &Path| allowed.read.iter().any(|read| path.starts_with(read));
+    let is_read = |path: &Path| allowed.read.iter().any(|read| read == path);
+    // What lies in a hidden place is hidden with it, unless an entry shows it there.
+    let is_shown = |path: &Path| {
+        let hides = |above: &Path| above != path && facts.hide.iter().any(|place| place == above);
+        path.ancestors().find(|above| is_read(above) || hides(above)).is_some_and(is_read)
+    };
     allowed.hide = facts.hide.iter().filter(|place| is_shown(place)).cloned().collect();
-    let is_hidden = |path: &Path| allowed.hide.iter().any(|place| path.starts_with(place));
-    allowed.home_is_open = facts.home.as_deref().is_some_and(|home| is_shown(home) && !is_hidden(home));
+    allowed.home_is_open =
+        facts.home.as_deref().is_some_and(|home| is_shown(home) && !facts.hide.iter().any(|h| h == home));
     allowed.links = links.into_iter().collect();
     Ok(allowed)
 }

@@ -56,13 +56,12 @@ pub fn facts(factory: &Path, settings: &Settings) -> Facts {
     facts
 }
 
-/// What must not be seen and is there: each by itself, or, as long as one is missing, the folder they are made in.
+/// What must not be seen and is there: kusaw's data folder as a whole, so that nothing made in it later appears, and what
+/// links lead to out of it.
 fn private_places() -> Vec<PathBuf> {
-    let places = private::ALL.map(|(name, _)| private::place(name).map(|place| as_far_as_real(&place)));
-    if places.iter().flatten().filter(|place| place.is_dir()).count() == places.len() {
-        return places.into_iter().flatten().collect();
-    }
-    private::data().map(|data| as_far_as_real(&data)).filter(|data| data.is_dir()).into_iter().collect()
+    let inner = private::ALL.iter().filter_map(|(name, _)| private::place(name));
+    let places = private::data().into_iter().chain(inner).map(|place| as_far_as_real(&place));
+    places.filter(|place| place.exists()).collect()
 }
 
 fn guards(factory: &Path, settings: &Settings, temp: &Path) -> Vec<Guard> {

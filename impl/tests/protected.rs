@@ -1,0 +1,47 @@
+//! Ways around the protected places: links, other factories, a folder exchanged during the launch. With the real bubblewrap,
+//! judged from the host.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod factory;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use factory::{Factory, factory, settings};
+
+/// A place beside the factory and its home.
+fn beside(factory: &Factory, name: &str) -> PathBuf {
+    factory.path().parent().unwrap().join(name)
+}
+
+/// Moves `name` away and leads there over a link in the folder `links`.
+fn over_links(factory: &Factory, name: &str) {
+    let at = |name: &str| beside(factory, name);
+    fs::create_dir_all(at("links")).unwrap();
+    fs::rename(at(name), at("links").with_file_name(format!("real-{}", name.replace('/', "-")))).unwrap();
+    symlink(at(&format!("real-{}", name.replace('/', "-"))), at("links").join("next")).unwrap();
+    symlink(at("links/next"), at(name)).unwrap();
+}
+
+fn refused(factory: &Factory, env: &[(&str, &str)], code: &str) -> String {
+    let out = factory.run_with("s", env).code(125).get_output().stderr.clone();
+    let said = String::from_utf8(out).unwrap();
+    assert!(said.contains(code), "{said}");
+    assert!(!factory.attempt().join("artifacts/executed").exists());
+    said
+}
+
+const EXECUTED: &str = "touch ../../artifacts/executed";
+
+#[test]
+fn what_links_lead_to_out_of_the_data_folder_is_hidden_too() {
+    let factory = factory("allow_read: [~/vol]", "cat ~/vol/file; ls -A ~/vol/store; cat ~/vol/store/* ~/vol/keys");
+    let data = factory.home().join(".local/share/kusaw");
+    fs::create_dir(factory.home().join("vol")).unwrap();
+    fs::rename(data.join("store"), factory.home().join("vol/store")).unwrap();
+    ["file", "keys"].iter().for_each(|name| fs::write(factory.home().join("vol").join(name), "file\n").unwrap());
+    ["store", "keys"].iter().for_each(|name| symlink(factory.home().join("vol").join(name), data.join(name)).unwrap());
+    factory.run("s").code(1).stdout("file\n");
+}
