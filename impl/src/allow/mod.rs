@@ -5,9 +5,11 @@ mod danger;
 mod decide;
 mod entry;
 mod facts;
+mod git;
 mod guard;
 mod host;
 mod look;
+mod protected;
 mod walk;
 
 use std::collections::{BTreeSet, HashSet};
