@@ -45,3 +45,50 @@ fn what_links_lead_to_out_of_the_data_folder_is_hidden_too() {
     ["store", "keys"].iter().for_each(|name| symlink(factory.home().join("vol").join(name), data.join(name)).unwrap());
     factory.run("s").code(1).stdout("file\n");
 }
+
+#[test]
+fn a_link_on_the_way_to_a_protected_place_is_protected() {
+    for (what, name) in [
+        ("the factory's settings", "f"),
+        ("the factory's settings", "f/kusaw.yaml"),
+        ("repo demo", "demo"),
+        ("the git folder of repo demo", "demo/.git"),
+        ("the secret store", "home"),
+        ("what kusaw prepares", "home/.cache"),
+        ("the secret store", "home/.local/share/kusaw/store"),
+    ] {
+        let factory = factory("allow_write: [../links]", EXECUTED);
+        fs::create_dir(factory.home().join(".cache")).unwrap();
+        over_links(&factory, name);
+        let said = refused(&factory, &[], "protected-path");
+        assert!(said.contains("it holds a link to") && said.contains(what), "{name}: {said}");
+    }
+    let programs = factory("allow_write: [~/links]", EXECUTED);
+    fs::create_dir(programs.home().join("links")).unwrap();
+    symlink("/usr/bin", programs.home().join("links/bin")).unwrap();
+    let path = format!("{}/links/bin:/usr/bin:/bin", programs.home().display());
+    assert!(refused(&programs, &[("PATH", &path)], "protected-path").contains("it holds a link to"));
+}
+
+#[test]
+fn the_settings_a_link_leads_to_are_protected() {
+    let factory = factory("allow_write: [../conf]", EXECUTED);
+    fs::create_dir(beside(&factory, "conf")).unwrap();
+    fs::rename(factory.path().join("kusaw.yaml"), beside(&factory, "conf/common.yaml")).unwrap();
+    symlink("../conf/common.yaml", factory.path().join("kusaw.yaml")).unwrap();
+    assert!(refused(&factory, &[], "protected-path").contains("it holds the factory's settings"));
+}
+
+#[test]
+fn what_a_step_of_another_factory_left_is_not_followed() {
+    for kind in ["allow_read", "allow_write"] {
+        for part in ["artifacts", "worktrees/demo"] {
+            let factory = factory(&format!("{kind}: [../other/attempts/a/{part}/out]"), EXECUTED);
+            let left = beside(&factory, "other/attempts/a").join(part);
+            fs::create_dir_all(&left).unwrap();
+            fs::write(beside(&factory, "other/kusaw.yaml"), "").unwrap();
+            symlink(factory.home().join(".ssh"), left.join("out")).unwrap();
+            refused(&factory, &[], "step-writable-path");
+        }
+    }
+}

@@ -148,7 +148,7 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     );
     let closed = facts.guards.iter().filter(|guard| guard.read == Extent::All);
     all.extend(closed.map(|guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what))));
-    all.push(danger(facts.attempts.clone(), "the folders of all attempts"));
+    all.push(danger(factory.join("attempts"), "the folders of all attempts"));
     for (name, repo) in &settings.repos {
         let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
         all.push(danger(as_far_as_real(&place), &format!("the repo {name}")));
@@ -236,7 +236,6 @@ mod tests {
     fn told(kind: Kind, path: &str) -> String {
         let facts = Facts {
             home: Some("/home/dev".into()),
-            attempts: "/srv/f/attempts".into(),
             guards: vec![Guard::hidden("/home/dev/.local/share/kusaw/store".into(), "the secret store")],
             ..Facts::default()
         };

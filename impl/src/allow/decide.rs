@@ -162,11 +162,11 @@ mod tests {
     }
 
     fn read(path: &str) -> Asked {
-        Asked { entry: entry(Kind::Read, path), walk: plain(path) }
+        Asked { entry: entry(Kind::Read, path), walk: plain(path).into() }
     }
 
     fn write(path: &str) -> Asked {
-        Asked { entry: entry(Kind::Write, path), walk: plain(path) }
+        Asked { entry: entry(Kind::Write, path), walk: plain(path).into() }
     }
 
     /// `written` leads over the link `link`, with `target` in it, to `real`.
@@ -174,7 +174,7 @@ mod tests {
         let mut walk = plain(real);
         walk.places.splice(0..0, plain(link).places);
         walk.links.push((link.into(), target.into()));
-        Asked { entry: entry(kind, written), walk }
+        Asked { entry: entry(kind, written), walk: walk.into() }
     }
 
     fn facts(writable: &[&str]) -> Facts {
@@ -185,7 +185,7 @@ mod tests {
                 Guard::kept("/f/attempts".into(), "the factory's folder of attempts", Extent::All),
             ],
             writable: writable.iter().map(PathBuf::from).collect(),
-            attempts: "/f/attempts".into(),
+            attempts: ["/f/attempts".into(), "/g/attempts".into()].into(),
             temp: "/var/tmp".into(),
             hidden: vec!["/usr/src".into(), "/usr/local/src".into()],
             hide: vec!["/h/d/store".into(), "/var/tmp".into()],
@@ -265,8 +265,8 @@ mod tests {
         unmountable-path: sandbox.allow_write: "/sys/fs/cgroup": what is written in /sys changes the machine
         name it in allow_read
         "#);
-        let lost =
-            Asked { entry: entry(Kind::Write, "w/loop/x"), walk: Walk { end: Err(Errno::ELOOP), ..plain("/w/loop") } };
+        let walk = Walk { end: Err(Errno::ELOOP), ..plain("/w/loop") };
+        let lost = Asked { entry: entry(Kind::Write, "w/loop/x"), walk: walk.into() };
         insta::assert_snapshot!(shown(&[lost], &[]), @r#"
         unresolved-path: sandbox.allow_write: "w/loop/x": /w/loop: ELOOP: Too many symbolic links encountered
         name a path that is there and can be reached, or remove the entry
@@ -289,7 +289,11 @@ mod tests {
         "#);
         let up = Asked { entry: entry(Kind::Read, "/w/sub/../../h/.ssh"), ..planted() };
         assert!(shown(&[write("/w"), up], &["/w"]).starts_with("step-writable-path"));
-        for fine in ["/w", "/f/attempts/b/artifacts", "/f/attempts/b/worktrees/demo", "/f/attempts"] {
+        let others = linked(Kind::Read, "/g/attempts/b/artifacts/l", "/g/attempts/b/artifacts/l", "/h/.ssh", "/h/.ssh");
+        assert!(shown(&[others], &[]).starts_with("step-writable-path"));
+        for fine in
+            ["/w", "/g/attempts/b/artifacts", "/f/attempts/b/artifacts", "/f/attempts/b/worktrees/demo", "/f/attempts"]
+        {
             assert!(shown(&[read(fine)], &["/w"]).starts_with("read"), "{fine}");
         }
     }

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::entry::{Entry, Kind};
 use super::guard::Guard;
@@ -18,7 +19,7 @@ pub struct Asked {
     /// As written.
     pub entry: Entry,
     /// The way to it.
-    pub walk: Walk,
+    pub walk: Rc<Walk>,
 }
 
 /// Facts of the host. All paths are real.
@@ -28,8 +29,8 @@ pub struct Facts {
     pub guards: Vec<Guard>,
     /// What any step of the settings can write through `allow_write`.
     pub writable: HashSet<PathBuf>,
-    /// The folder of attempts.
-    pub attempts: PathBuf,
+    /// The folders of attempts, of this factory and of others.
+    pub attempts: HashSet<PathBuf>,
     /// Where private temp folders lie.
     pub temp: PathBuf,
     /// Below /usr, but not shown with it.
@@ -109,18 +110,22 @@ impl Facts {
     }
 
     fn outer(&self, place: &Path) -> Option<PathBuf> {
-        let writable = place.ancestors().skip(1).find(|above| self.writable.contains(*above));
-        writable.map(PathBuf::from).or_else(|| {
-            // ATTEMPT/artifacts, or ATTEMPT/worktrees/REPO.
-            let mut names = place.strip_prefix(&self.attempts).ok()?.components();
-            let (attempt, part) = (names.next()?, names.next()?);
-            let mut outer = self.attempts.join(attempt).join(part);
-            if part.as_os_str() == "worktrees" {
-                outer.push(names.next()?);
-            }
-            names.next().map(|_| outer)
+        place.ancestors().skip(1).find_map(|above| match self.writable.contains(above) {
+            true => Some(above.into()),
+            false => self.attempts.contains(above).then(|| of_attempt(above, place))?,
         })
     }
+}
+
+/// What a step can write on the way from a folder of attempts: ATTEMPT/artifacts, or ATTEMPT/worktrees/REPO.
+fn of_attempt(attempts: &Path, place: &Path) -> Option<PathBuf> {
+    let mut names = place.strip_prefix(attempts).ok()?.components();
+    let (attempt, part) = (names.next()?, names.next()?);
+    let mut outer = attempts.join(attempt).join(part);
+    if part.as_os_str() == "worktrees" {
+        outer.push(names.next()?);
+    }
+    names.next().map(|_| outer)
 }
 
 /// Why an entry is refused.

@@ -1,14 +1,16 @@
 //! Reads the facts of this host that the entries are judged by, and where entries lead.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, Kind};
 use super::facts::{Asked, Facts};
 use super::protected::Guards;
 use super::walk::{Walk, as_far_as_real, walk};
 use crate::backend::bubblewrap;
 use crate::private;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use nix::errno::Errno;
 
 /// The user's home, if it is known.
@@ -16,42 +18,66 @@ pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
-/// Where the entries lead.
-pub fn ask(entries: Vec<Entry>, factory: &Path) -> Vec<Asked> {
-    let home = home();
-    let nowhere = || Walk { places: Vec::new(), links: Vec::new(), end: Err(Errno::ENOENT) };
-    let asked = entries.into_iter().map(|entry| {
-        let walk = entry.place(factory, home.as_deref()).map_or_else(nowhere, |place| walk(&place));
-        Asked { entry, walk }
-    });
-    asked.collect()
+/// Where entries lead. To each path is gone once.
+pub struct Ways<'a> {
+    /// A real path.
+    factory: &'a Path,
+    home: Option<PathBuf>,
+    gone: HashMap<PathBuf, Rc<Walk>>,
 }
 
-/// The facts for these settings; `factory` is a real path.
-pub fn facts(factory: &Path, settings: &Settings) -> Facts {
-    let temp = std::env::temp_dir();
-    let mut guards = Guards::of(factory, settings, &temp);
-    let temp = as_far_as_real(&temp);
-    let mut facts = Facts {
-        attempts: factory.join("attempts"),
-        hidden: bubblewrap::hidden(),
-        hide: private_places(),
-        home: home().map(|home| as_far_as_real(&home)),
-        ..Facts::default()
-    };
-    facts.hide.push(temp.clone());
-    facts.temp = temp;
-    let mut writes = ask(entry::all_writes(settings), factory);
-    writes.iter().for_each(|one| guards.add_factories(&one.walk, factory));
-    facts.guards = guards.all;
-    // Outer ones first: what lies in one that is writable does not count by where it leads.
-    let home = home();
-    writes.sort_by_key(|one| one.entry.place(factory, home.as_deref()).map(|place| place.components().count()));
-    for one in writes {
-        let place = facts.place(&one);
-        facts.writable.extend(place);
+impl<'a> Ways<'a> {
+    /// None gone yet; `factory` is a real path.
+    pub fn new(factory: &'a Path) -> Ways<'a> {
+        Ways { factory, home: home(), gone: HashMap::new() }
     }
-    facts
+
+    /// The entries, each with its way.
+    pub fn ask(&mut self, entries: Vec<Entry>) -> Vec<Asked> {
+        let nowhere = || Walk { places: Vec::new(), links: Vec::new(), end: Err(Errno::ENOENT) };
+        let asked = entries.into_iter().map(|entry| {
+            let walk = match entry.place(self.factory, self.home.as_deref()) {
+                Some(place) => self.gone.entry(place).or_insert_with_key(|place| Rc::new(walk(place))).clone(),
+                None => Rc::new(nowhere()),
+            };
+            Asked { entry, walk }
+        });
+        asked.collect()
+    }
+
+    /// The facts for these settings.
+    pub fn facts(&mut self, settings: &Settings) -> Facts {
+        let temp = std::env::temp_dir();
+        let all = self.ask(entry::all(settings));
+        let (mut writes, factory) = (all.clone(), self.factory);
+        writes.retain(|one| one.entry.kind == Kind::Write);
+        let mut guards = Guards::of(factory, settings, &temp);
+        writes.iter().for_each(|one| guards.add_factories(&one.walk, factory));
+        let temp = as_far_as_real(&temp);
+        let mut facts = Facts {
+            guards: guards.all,
+            attempts: all.iter().flat_map(|one| &one.walk.places).filter(|place| is_attempts(place)).cloned().collect(),
+            hidden: bubblewrap::hidden(),
+            hide: private_places().into_iter().chain([temp.clone()]).collect(),
+            home: self.home.as_ref().map(|home| as_far_as_real(home)),
+            temp,
+            ..Facts::default()
+        };
+        facts.attempts.insert(factory.join("attempts"));
+        // Outer ones first: what lies in one that is writable does not count by where it leads.
+        writes
+            .sort_by_key(|one| one.entry.place(factory, self.home.as_deref()).map(|place| place.components().count()));
+        for one in writes {
+            let place = facts.place(&one);
+            facts.writable.extend(place);
+        }
+        facts
+    }
+}
+
+/// Whether a place is the folder of attempts of some factory.
+fn is_attempts(place: &Path) -> bool {
+    place.ends_with("attempts") && place.with_file_name(settings::FILE).exists()
 }
 
 /// What must not be seen and is there: kusaw's data folder as a whole, so that nothing made in it later appears, and what

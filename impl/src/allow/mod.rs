@@ -24,6 +24,7 @@ pub use decide::Allowed;
 use decide::Verdict;
 use entry::Entry;
 use facts::Asked;
+use host::Ways;
 
 /// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
 /// comes as warnings.
@@ -37,8 +38,9 @@ pub fn of_attempt(
     if entries.is_empty() {
         return Ok(Default::default());
     }
-    let facts = host::facts(factory, settings);
-    let asked = host::ask(entries, factory);
+    let mut ways = Ways::new(factory);
+    let facts = ways.facts(settings);
+    let asked = ways.ask(entries);
     let mut allowed = decide::allowed(&asked, &facts)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
@@ -56,19 +58,20 @@ pub fn of_attempt(
 pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     let of_settings = || {
         let (factory, settings) = attempt::load(factory).ok()?;
-        Some(host::facts(&factory, &settings).writable.iter().any(|place| folder.starts_with(place)))
+        Some(Ways::new(&factory).facts(&settings).writable.iter().any(|place| folder.starts_with(place)))
     };
     folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
 }
 
 /// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
 pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Finding>) {
-    let facts = host::facts(factory, settings);
+    let mut ways = Ways::new(factory);
+    let facts = ways.facts(settings);
     let dangers = danger::all(factory, settings, &facts);
     let mut names = look::TO_VALIDATE;
     let (mut errors, mut warnings, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut judge = |key: String, entries: Vec<Entry>| {
-        let asked = host::ask(entries, factory);
+        let asked = ways.ask(entries);
         let verdicts = decide::judge(&asked, &facts);
         let mounts = verdicts.iter().filter(|verdict| matches!(verdict, Ok(Verdict::Mount(_)))).count();
         if let Err(refusal) = decide::few_enough(mounts) {

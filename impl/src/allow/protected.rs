@@ -29,8 +29,8 @@ impl Guards {
         let itself = Extent::Itself;
         guards
             .add(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });
-        guards.add(Guard::kept(settings.file.clone(), "the factory's settings", Extent::All));
         guards.add_factory(factory, "the factory");
+        guards.add(Guard::kept(settings.file.clone(), "the factory's settings", Extent::All));
         host::home().into_iter().for_each(|home| guards.add(Guard::kept(home, "your home", itself)));
         let cache = reach::base("XDG_CACHE_HOME", ".cache").map(|cache| cache.join("kusaw"));
         cache.into_iter().for_each(|cache| {
