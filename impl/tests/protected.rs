@@ -92,3 +92,13 @@ fn what_a_step_of_another_factory_left_is_not_followed() {
         }
     }
 }
+
+#[test]
+fn an_open_home_starts_whatever_links_lead_to_it_or_lie_in_it() {
+    let linked = factory("allow_read: [\"~\"]", "cat ~/data/in/file");
+    over_links(&linked, "home");
+    linked.run("s").code(0).stdout("data/in/file\n");
+    let inside = factory("allow_read: [\"~\", ~/l]", "cat ~/l/in/file");
+    symlink("data", inside.home().join("l")).unwrap();
+    inside.run("s").code(0).stdout("data/in/file\n");
+}

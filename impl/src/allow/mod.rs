@@ -44,6 +44,9 @@ pub fn of_attempt(
     let mut allowed = decide::allowed(&asked, &facts)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
+        // bubblewrap makes a link once only.
+        allowed.links.sort();
+        allowed.links.dedup();
     }
     let dangers = danger::all(factory, settings, &facts);
     let mut names = look::AT_LAUNCH;

@@ -92,7 +92,9 @@ impl Plan {
         let system = ["/usr", "/etc", "/proc", "/dev"].map(Path::new);
         let made = host.links.iter().map(|(name, _)| name.as_path());
         let taken: Vec<&Path> = places.iter().map(|place| place.to.as_path()).chain(system).chain(made).collect();
-        let private = [reach.home.as_path(), Path::new("/tmp")];
+        // An open home has its links already.
+        let private = [Path::new("/tmp")].into_iter().chain((!reach.home_is_open).then_some(reach.home.as_path()));
+        let private: Vec<&Path> = private.collect();
         for (name, target) in &reach.links {
             let is_free =
                 |place: &Path| !place.starts_with(name) && (!name.starts_with(place) || private.contains(&place));
