@@ -94,6 +94,28 @@ fn what_a_step_of_another_factory_left_is_not_followed() {
 }
 
 #[test]
+fn a_folder_that_holds_another_factory_cannot_be_written() {
+    let factory = factory("allow_write: [~/projects]", EXECUTED);
+    let other = factory.home().join("projects/other");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(other.join("kusaw.yaml"), "").unwrap();
+    let said = refused(&factory, &[], "protected-path");
+    assert!(said.contains("it holds another factory's folder") && said.contains("if a step left it"), "{said}");
+    // Too deep for a launch.
+    fs::create_dir(factory.home().join("projects/deep")).unwrap();
+    fs::rename(&other, factory.home().join("projects/deep/other")).unwrap();
+    let out = factory.command().arg("validate").output().unwrap();
+    let said = String::from_utf8(out.stdout).unwrap();
+    assert!(said.contains("error: protected-path sandbox.allow_write: \"~/projects\""), "{said}");
+    // Nothing that settings could be read from.
+    fs::remove_dir_all(factory.home().join("projects/deep")).unwrap();
+    fs::create_dir_all(factory.home().join("projects/kusaw.yaml")).unwrap();
+    factory.run("s").code(125);
+    let again = factory.command().args(["run", "s", "--attempt", "b"]).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{again:?}");
+}
+
+#[test]
 fn an_open_home_starts_whatever_links_lead_to_it_or_lie_in_it() {
     let linked = factory("allow_read: [\"~\"]", "cat ~/data/in/file");
     over_links(&linked, "home");
@@ -101,4 +123,13 @@ fn an_open_home_starts_whatever_links_lead_to_it_or_lie_in_it() {
     let inside = factory("allow_read: [\"~\", ~/l]", "cat ~/l/in/file");
     symlink("data", inside.home().join("l")).unwrap();
     inside.run("s").code(0).stdout("data/in/file\n");
+}
+
+#[test]
+fn a_checkout_in_a_folder_to_be_written_is_told() {
+    let factory = factory("allow_write: [~/src]", "true");
+    fs::create_dir_all(factory.home().join("src/project/.git")).unwrap();
+    let out = factory.command().arg("validate").output().unwrap();
+    let said = String::from_utf8(out.stdout).unwrap();
+    assert!(said.contains("holds a checkout") && said.contains("src/project"), "{said}");
 }

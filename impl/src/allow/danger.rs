@@ -9,7 +9,7 @@ use super::entry::{Entry, Kind};
 use super::facts::{Asked, Facts};
 use super::guard::Extent;
 use super::host;
-use super::look::{Names, look};
+use super::look::Look;
 use super::walk::{What, as_far_as_real};
 use crate::attempt::worktree;
 use crate::settings::Settings;
@@ -161,8 +161,8 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     all
 }
 
-/// W2 for one entry, if there is something to tell. `names` bounds the look into folders.
-pub fn warning(asked: &Asked, dangers: &[Danger], names: &mut Names) -> Option<Finding> {
+/// W2 for one entry, if there is something to tell.
+pub fn warning(asked: &Asked, dangers: &[Danger], look: &mut Look) -> Option<Finding> {
     let Asked { entry, walk } = asked;
     let end = walk.end.as_ref().ok()?;
     let mut told = match end.path == Path::new("/") {
@@ -178,21 +178,21 @@ pub fn warning(asked: &Asked, dangers: &[Danger], names: &mut Names) -> Option<F
         fix = "remove the entry, unless the step is to use that service";
     }
     if end.what == What::Folder && end.path != Path::new("/") {
-        let found = look(&end.path, names);
-        if let Some(first) = found.sockets.first() {
-            let more = found.sockets.len() - 1;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            told.push(format!("holds a socket, and read-only does not stop a connection: {}{more}", first.display()));
-        }
-        if found.git && entry.kind == Kind::Write {
-            told.push("is a checkout: what a step writes into its hooks and config runs when you use git there".into());
-        }
-        if found.stopped && names.tells() {
-            crate::stderr::say(format!("{}: {}: too much to look at all of it for sockets", entry.key, entry.written));
+        let found = look.at(&end.path);
+        told.extend(holds("a socket, and read-only does not stop a connection", &found.sockets));
+        if entry.kind == Kind::Write {
+            let runs = "a checkout: what a step writes into its hooks and config runs when you use git there";
+            told.extend(holds(runs, &found.checkouts));
         }
     }
     let what = told.join("; ");
     (!told.is_empty()).then(|| finding(CODE, entry, what, fix))
+}
+
+fn holds(what: &str, places: &[PathBuf]) -> Option<String> {
+    let first = places.first()?;
+    let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
+    Some(format!("holds {what}: {first:?}{more}"))
 }
 
 /// A finding about an entry.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::entry::{self, Entry, Kind};
 use super::facts::{Asked, Facts};
+use super::look::Look;
 use super::protected::Guards;
 use super::walk::{Walk, as_far_as_real, walk};
 use crate::backend::bubblewrap;
@@ -45,14 +46,17 @@ impl<'a> Ways<'a> {
         asked.collect()
     }
 
-    /// The facts for these settings.
-    pub fn facts(&mut self, settings: &Settings) -> Facts {
+    /// The facts for these settings; `look` finds other factories in what can be written, as far as it reaches.
+    pub fn facts(&mut self, settings: &Settings, look: &mut Look) -> Facts {
         let temp = std::env::temp_dir();
         let all = self.ask(entry::all(settings));
         let (mut writes, factory) = (all.clone(), self.factory);
         writes.retain(|one| one.entry.kind == Kind::Write);
         let mut guards = Guards::of(factory, settings, &temp);
-        writes.iter().for_each(|one| guards.add_factories(&one.walk, factory));
+        for end in writes.iter().filter_map(|one| one.walk.end.as_ref().ok()) {
+            let above = end.path.ancestors().filter(|above| *above != factory && above.join(settings::FILE).is_file());
+            above.for_each(|above| guards.add_other(above));
+        }
         let temp = as_far_as_real(&temp);
         let mut facts = Facts {
             guards: guards.all,
@@ -67,10 +71,13 @@ impl<'a> Ways<'a> {
         // Outer ones first: what lies in one that is writable does not count by where it leads.
         writes
             .sort_by_key(|one| one.entry.place(factory, self.home.as_deref()).map(|place| place.components().count()));
+        let mut inner = Guards::default();
         for one in writes {
-            let place = facts.place(&one);
-            facts.writable.extend(place);
+            let Some(place) = facts.place(&one) else { continue };
+            look.at(&place).factories.iter().for_each(|found| inner.add_other(found));
+            facts.writable.insert(place);
         }
+        facts.guards.extend(inner.all);
         facts
     }
 }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use crate::attempt;
 use crate::outcome::Refusal;
 use crate::settings::{Mode, Settings, Step, effective};
+use crate::stderr;
 
 pub use danger::Finding;
 pub use decide::Allowed;
@@ -25,6 +26,7 @@ use decide::Verdict;
 use entry::Entry;
 use facts::Asked;
 use host::Ways;
+use look::Look;
 
 /// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
 /// comes as warnings.
@@ -39,7 +41,8 @@ pub fn of_attempt(
         return Ok(Default::default());
     }
     let mut ways = Ways::new(factory);
-    let facts = ways.facts(settings);
+    let mut look = Look::at_launch();
+    let facts = ways.facts(settings, &mut look);
     let asked = ways.ask(entries);
     let mut allowed = decide::allowed(&asked, &facts)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
@@ -49,11 +52,10 @@ pub fn of_attempt(
         allowed.links.dedup();
     }
     let dangers = danger::all(factory, settings, &facts);
-    let mut names = look::AT_LAUNCH;
     let mounted: HashSet<&PathBuf> = allowed.read.iter().chain(&allowed.write).collect();
     let is_mounted = |one: &&Asked| one.walk.end.as_ref().is_ok_and(|end| mounted.contains(&end.path));
     let warned = asked.iter().filter(is_mounted);
-    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, &mut names)).collect();
+    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, &mut look)).collect();
     Ok((allowed, warnings))
 }
 
@@ -61,7 +63,13 @@ pub fn of_attempt(
 pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     let of_settings = || {
         let (factory, settings) = attempt::load(factory).ok()?;
-        Some(Ways::new(&factory).facts(&settings).writable.iter().any(|place| folder.starts_with(place)))
+        Some(
+            Ways::new(&factory)
+                .facts(&settings, &mut Look::at_launch())
+                .writable
+                .iter()
+                .any(|place| folder.starts_with(place)),
+        )
     };
     folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
 }
@@ -69,9 +77,9 @@ pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
 /// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
 pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Finding>) {
     let mut ways = Ways::new(factory);
-    let facts = ways.facts(settings);
+    let mut look = Look::to_validate();
+    let facts = ways.facts(settings, &mut look);
     let dangers = danger::all(factory, settings, &facts);
-    let mut names = look::TO_VALIDATE;
     let (mut errors, mut warnings, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut judge = |key: String, entries: Vec<Entry>| {
         let asked = ways.ask(entries);
@@ -82,9 +90,12 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             errors.insert(Finding { code, key, path: String::new(), what: refusal.detail, fix });
         }
         for (one, verdict) in asked.iter().zip(verdicts) {
-            errors.extend(verdict.err().map(|r| danger::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
-            if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) {
-                warnings.extend(danger::warning(one, &dangers, &mut names));
+            match verdict {
+                Err(r) => drop(errors.insert(danger::finding(r.reason.code(), &one.entry, r.why, &r.fix))),
+                Ok(_) if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) => {
+                    warnings.extend(danger::warning(one, &dangers, &mut look));
+                }
+                Ok(_) => {}
             }
         }
     };
@@ -93,6 +104,9 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
         if step.block().is_some() && effective::of(settings, step).mode == Mode::Required {
             judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
         }
+    }
+    if look.stopped {
+        stderr::say("too much to look at: not all sockets, checkouts and factories in what is allowed were found");
     }
     (errors.into_iter().collect(), warnings.into_iter().collect())
 }

@@ -1,12 +1,13 @@
 //! Where the protected places of this user and these settings are: whatever a step could use to see what it must not, or to
 //! steer a later run. A place is protected together with every link on the way to it: who replaces one leads elsewhere.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::git;
 use super::guard::{Extent, Guard};
 use super::host;
-use super::walk::{Walk, as_far_as_real, walk};
+use super::walk::{as_far_as_real, walk};
 use crate::attempt::worktree;
 use crate::process::path;
 use crate::settings::{self, Settings};
@@ -17,6 +18,7 @@ use crate::{private, provider, reach};
 pub struct Guards {
     /// In the order in which they are asked. All places are real.
     pub all: Vec<Guard>,
+    others: HashSet<PathBuf>,
 }
 
 impl Guards {
@@ -29,7 +31,7 @@ impl Guards {
         let itself = Extent::Itself;
         guards
             .add(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });
-        guards.add_factory(factory, "the factory");
+        guards.add_factory(factory, "the factory", None);
         guards.add(Guard::kept(settings.file.clone(), "the factory's settings", Extent::All));
         host::home().into_iter().for_each(|home| guards.add(Guard::kept(home, "your home", itself)));
         let cache = reach::base("XDG_CACHE_HOME", ".cache").map(|cache| cache.join("kusaw"));
@@ -49,17 +51,23 @@ impl Guards {
         guards
     }
 
-    /// Factories that an entry lies in, or would be.
-    pub fn add_factories(&mut self, walk: &Walk, own: &Path) {
-        let Ok(end) = &walk.end else { return };
-        let above = end.path.ancestors().filter(|above| *above != own && above.join(settings::FILE).exists());
-        above.for_each(|above| self.add_factory(above, "another factory"));
+    /// Another factory.
+    pub fn add_other(&mut self, factory: &Path) {
+        if self.others.insert(factory.into()) {
+            let file = factory.join(settings::FILE);
+            let fix = format!("name a folder that has nothing to do with it; remove {file:?} if a step left it there");
+            self.add_factory(factory, "another factory", Some(fix));
+        }
     }
 
-    fn add_factory(&mut self, factory: &Path, name: &str) {
-        self.add(Guard::kept(factory.into(), format!("{name}'s folder"), Extent::Itself));
-        self.add(Guard::kept(factory.join(settings::FILE), format!("{name}'s settings"), Extent::All));
-        self.add(Guard::kept(factory.join("attempts"), format!("{name}'s folder of attempts"), Extent::All));
+    fn add_factory(&mut self, factory: &Path, name: &str, fix: Option<String>) {
+        for (place, what, write) in [
+            (factory.into(), "folder", Extent::Itself),
+            (factory.join(settings::FILE), "settings", Extent::All),
+            (factory.join("attempts"), "folder of attempts", Extent::All),
+        ] {
+            self.add(Guard { fix: fix.clone(), ..Guard::kept(place, format!("{name}'s {what}"), write) });
+        }
     }
 
     /// One whose place is a path as it is named.
