@@ -126,6 +126,19 @@ fn an_open_home_starts_whatever_links_lead_to_it_or_lie_in_it() {
 }
 
 #[test]
+fn a_folder_that_is_exchanged_during_the_launch_is_refused() {
+    for (kind, entry) in [("allow_read", "~/data"), ("allow_read", "~/data/in"), ("allow_write", "~/data/in")] {
+        let factory = factory(&format!("{kind}: [{entry}]"), EXECUTED);
+        fs::create_dir(factory.home().join("secret/in")).unwrap();
+        let home = factory.home().display().to_string();
+        let exchange = format!("cd {home}; mv data d; ln -s secret data; exec /usr/bin/bwrap \"$@\"");
+        let path = factory.fake_bwrap(&exchange);
+        let said = refused(&factory, &[("PATH", &path)], "path-changed");
+        assert!(said.contains(entry.trim_start_matches('~')), "{said}");
+    }
+}
+
+#[test]
 fn a_checkout_in_a_folder_to_be_written_is_told() {
     let factory = factory("allow_write: [~/src]", "true");
     fs::create_dir_all(factory.home().join("src/project/.git")).unwrap();

@@ -6,6 +6,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
+use kusaw_enter::place::Identity;
+
 use super::entry::{Entry, Kind};
 use super::facts::{Alone, Asked, Facts, Refused};
 use crate::outcome::{Reason, Refusal};
@@ -27,6 +29,8 @@ pub struct Allowed {
     pub home_is_open: bool,
     /// Links on the way to entries, so that the written paths work inside.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Which file or folder each mount is of.
+    pub identities: Vec<(PathBuf, Identity)>,
 }
 
 /// The mounts, or the first refusal.
@@ -34,10 +38,15 @@ pub fn allowed(asked: &[Asked], facts: &Facts) -> Result<Allowed, Refusal> {
     let mut allowed = Allowed::default();
     let mut links = BTreeSet::new();
     for (one, verdict) in asked.iter().zip(judge(asked, facts)) {
-        match (verdict.map_err(|refused| refused.of(&one.entry))?, one.entry.kind) {
+        let verdict = verdict.map_err(|refused| refused.of(&one.entry))?;
+        let is_mount = verdict != Verdict::Covered;
+        match (verdict, one.entry.kind) {
             (Verdict::Mount(path), Kind::Read) => allowed.read.push(path),
             (Verdict::Mount(path), Kind::Write) => allowed.write.push(path),
             (Verdict::Covered, _) => {}
+        }
+        if let (true, Ok(end)) = (is_mount, &one.walk.end) {
+            allowed.identities.push((end.path.clone(), end.is));
         }
         if facts.loose(&one.walk).is_none() {
             links.extend(one.walk.links.iter().cloned());
@@ -153,7 +162,11 @@ mod tests {
         let mut places: Vec<PathBuf> = Path::new(path).ancestors().map(PathBuf::from).collect();
         places.pop();
         places.reverse();
-        Walk { places, links: Vec::new(), end: Ok(End { path: path.into(), what: What::Folder }) }
+        Walk {
+            places,
+            links: Vec::new(),
+            end: Ok(End { path: path.into(), what: What::Folder, is: Identity::default() }),
+        }
     }
 
     fn entry(kind: Kind, written: &str) -> Entry {
@@ -195,7 +208,7 @@ mod tests {
 
     fn shown(asked: &[Asked], writable: &[&str]) -> String {
         match allowed(asked, &facts(writable)) {
-            Ok(Allowed { read, write, hide, home_is_open, links }) => {
+            Ok(Allowed { read, write, hide, home_is_open, links, .. }) => {
                 format!("read {read:?} write {write:?} hide {hide:?} home {home_is_open} links {links:?}")
             }
             Err(refusal) => format!("{refusal}\n{}", refusal.fix()),

@@ -7,6 +7,7 @@ use std::fs::{self, FileType};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
+use kusaw_enter::place::Identity;
 use nix::errno::Errno;
 
 /// As many as the kernel follows, path_resolution(7).
@@ -30,6 +31,8 @@ pub struct End {
     pub path: PathBuf,
     /// What is there.
     pub what: What,
+    /// Which one, so that the mount can be seen to be of the same.
+    pub is: Identity,
 }
 
 /// What is at the end.
@@ -84,7 +87,9 @@ fn go(path: &Path, walk: &mut Walk) -> Result<End, Errno> {
             real = place;
         }
     }
-    Ok(End { path: real, what })
+    // Once more in one go: names may have been exchanged between the steps, and what is guarded is the path.
+    let is = Identity::of(&real)?;
+    Ok(End { path: real, what, is })
 }
 
 /// The names on a path; the first of an absolute one is `/`.
@@ -127,7 +132,8 @@ mod tests {
         symlink("a/../a/b", at("relative")).unwrap();
         symlink(at("relative"), at("a/absolute")).unwrap();
         let walk = walk(&at("a/absolute/./file"));
-        assert_eq!(walk.end, Ok(End { path: at("a/b/file"), what: What::File }));
+        let is = Identity::of(&at("a/b/file")).unwrap();
+        assert_eq!(walk.end, Ok(End { path: at("a/b/file"), what: What::File, is }));
         assert_eq!(walk.links.iter().map(|l| &l.0).collect::<Vec<_>>(), [&at("a/absolute"), &at("relative")]);
         assert!([at("a"), at("relative"), at("a/b/file")].iter().all(|place| walk.places.contains(place)));
     }
