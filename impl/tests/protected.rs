@@ -139,6 +139,19 @@ fn a_folder_that_is_exchanged_during_the_launch_is_refused() {
 }
 
 #[test]
+fn names_that_a_step_chose_forge_no_line() {
+    let factory = factory("allow_read: [~/data]", "true");
+    let name = factory.home().join("data/evil\u{1b}[31m\nkusaw: all fine");
+    let _listener = std::os::unix::net::UnixListener::bind(name).unwrap();
+    let out = factory.command().arg("validate").output().unwrap();
+    let said = String::from_utf8(out.stdout).unwrap();
+    assert!(said.contains("a socket") && !said.contains('\u{1b}') && !said.contains("\nkusaw:"), "{said}");
+    let out = factory.run("s").code(0).get_output().stderr.clone();
+    let said = String::from_utf8(out).unwrap();
+    assert!(said.contains("a socket") && !said.contains("\nkusaw: all fine"), "{said}");
+}
+
+#[test]
 fn a_checkout_in_a_folder_to_be_written_is_told() {
     let factory = factory("allow_write: [~/src]", "true");
     fs::create_dir_all(factory.home().join("src/project/.git")).unwrap();

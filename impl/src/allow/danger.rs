@@ -13,6 +13,7 @@ use super::look::Look;
 use super::walk::{What, as_far_as_real};
 use crate::attempt::worktree;
 use crate::settings::Settings;
+use crate::stderr::one_line;
 
 /// The code in reports.
 pub const CODE: &str = "W2";
@@ -198,7 +199,7 @@ fn holds(what: &str, places: &[PathBuf]) -> Option<String> {
 /// A finding about an entry.
 pub fn finding(code: &'static str, entry: &Entry, what: impl Into<String>, fix: &str) -> Finding {
     let (key, path) = (entry.key.clone(), entry.written.clone());
-    Finding { code, key, path, what: what.into(), fix: fix.into() }
+    Finding { code, key, path, what: one_line(&what.into()), fix: one_line(fix) }
 }
 
 /// Most places named for one entry.

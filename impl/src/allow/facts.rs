@@ -9,6 +9,7 @@ use super::entry::{Entry, Kind};
 use super::guard::Guard;
 use super::walk::{Walk, What};
 use crate::outcome::{Reason, Refusal};
+use crate::stderr::one_line;
 
 /// Private temp folders of attempts begin with this.
 const TEMP_PREFIX: &[u8] = b"kusaw-";
@@ -140,9 +141,9 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// A refusal, what is the matter, and what to do instead.
+    /// A refusal, what is the matter, and what to do instead: each on one line, whatever a step called its files.
     pub fn new(reason: Reason, why: impl Into<String>, fix: impl Into<String>) -> Refused {
-        Refused { reason, why: why.into(), fix: fix.into() }
+        Refused { reason, why: one_line(&why.into()), fix: one_line(&fix.into()) }
     }
 
     /// The refusal of an attempt because of this entry.
