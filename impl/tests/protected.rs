@@ -159,3 +159,17 @@ fn a_checkout_in_a_folder_to_be_written_is_told() {
     let said = String::from_utf8(out.stdout).unwrap();
     assert!(said.contains("holds a checkout") && said.contains("src/project"), "{said}");
 }
+
+#[test]
+fn below_settings_that_cannot_be_read_no_others_govern() {
+    let factory = factory("allow_write: [sub]", "true");
+    let inner = factory.path().join("sub");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("kusaw.yaml"), "steps: {s: {run: [touch, planted]}}").unwrap();
+    fs::write(factory.path().join("kusaw.yaml"), "sandbox: {mode: required").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kusaw"));
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", factory.home()).env("TMPDIR", factory.tmp());
+    let out = command.current_dir(&inner).args(["run", "s"]).output().unwrap();
+    assert_eq!(out.status.code(), Some(125), "{out:?}");
+    assert!(String::from_utf8(out.stderr).unwrap().contains("bad-settings"));
+}

@@ -59,7 +59,8 @@ pub fn of_attempt(
     Ok((allowed, warnings))
 }
 
-/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow, as far as they can be read.
+/// Whether a step of `factory` can write in `folder`: an attempt's, one that its settings allow, or, when they cannot be read,
+/// any.
 pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     let of_settings = || {
         let (factory, settings) = attempt::load(factory).ok()?;
@@ -71,7 +72,7 @@ pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
                 .any(|place| folder.starts_with(place)),
         )
     };
-    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(false)
+    folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(true)
 }
 
 /// What is to be said about the entries of all steps that can be sandboxed: refusals of a launch, then warnings.
