@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::reach;
+use nix::unistd::{User, geteuid};
 
 /// The secret store.
 pub const STORE: &str = "store";
@@ -18,12 +18,43 @@ pub const SIGNING: &str = "signing";
 pub const ALL: [(&str, &str); 3] =
     [(STORE, "the secret store"), (KEYS, "the keys of the secret store"), (SIGNING, "the place for signing")];
 
-/// kusaw's data folder, `${XDG_DATA_HOME:-~/.local/share}/kusaw`; `None` without a home.
-pub fn data() -> Option<PathBuf> {
-    Some(reach::base("XDG_DATA_HOME", ".local/share")?.join("kusaw"))
+/// Where kusaw's data folder can be: `${XDG_DATA_HOME:-~/.local/share}/kusaw`, with the variables as they are here, or as
+/// another session of the same user has them.
+pub fn data() -> Vec<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let own = User::from_uid(geteuid()).ok().flatten().map(|user| user.dir);
+    folders(variable("XDG_DATA_HOME"), [variable("HOME"), own])
 }
 
-/// One of them: a folder in the data folder.
-pub fn place(name: &str) -> Option<PathBuf> {
-    Some(data()?.join(name))
+/// The folders in each that no step may see, with their names in messages.
+pub fn places() -> Vec<(PathBuf, &'static str)> {
+    data().iter().flat_map(|data| ALL.map(|(name, what)| (data.join(name), what))).collect()
+}
+
+fn folders(xdg: Option<PathBuf>, homes: [Option<PathBuf>; 2]) -> Vec<PathBuf> {
+    let of_home = homes.into_iter().flatten().map(|home| home.join(".local/share"));
+    let all = xdg.into_iter().chain(of_home).filter(|base| base.is_absolute()).map(|base| base.join("kusaw"));
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in all {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_folder_is_known_whatever_the_environment() {
+        let of = |xdg: Option<&str>, home: Option<&str>| {
+            folders(xdg.map(Into::into), [home.map(Into::into), Some("/h".into())])
+        };
+        let own = PathBuf::from("/h/.local/share/kusaw");
+        assert_eq!(of(None, Some("/h")), [own.clone()]);
+        assert_eq!(of(Some(""), Some("")), [own.clone()]);
+        assert_eq!(of(Some("/x"), None), ["/x/kusaw".into(), own]);
+    }
 }

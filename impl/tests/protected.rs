@@ -173,3 +173,14 @@ fn below_settings_that_cannot_be_read_no_others_govern() {
     assert_eq!(out.status.code(), Some(125), "{out:?}");
     assert!(String::from_utf8(out.stderr).unwrap().contains("bad-settings"));
 }
+
+#[test]
+fn the_store_of_another_environment_is_protected() {
+    let factory = factory("allow_read: [~/.local/share/kusaw/store]", EXECUTED);
+    let elsewhere = factory.home().join("xdg").display().to_string();
+    refused(&factory, &[("XDG_DATA_HOME", &elsewhere)], "protected-path");
+    settings(&factory, "sandbox: {mode: required, allow_read: [~/.local]}", "ls -A ~/.local/share/kusaw");
+    let mut command = factory.command();
+    command.args(["run", "s", "--attempt", "b"]).env("XDG_DATA_HOME", &elsewhere);
+    assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), "");
+}

@@ -90,7 +90,7 @@ fn is_attempts(place: &Path) -> bool {
 /// What must not be seen and is there: kusaw's data folder as a whole, so that nothing made in it later appears, and what
 /// links lead to out of it.
 fn private_places() -> Vec<PathBuf> {
-    let inner = private::ALL.iter().filter_map(|(name, _)| private::place(name));
+    let inner = private::places().into_iter().map(|(place, _)| place);
     let places = private::data().into_iter().chain(inner).map(|place| as_far_as_real(&place));
     places.filter(|place| place.exists()).collect()
 }

@@ -25,9 +25,7 @@ impl Guards {
     /// Those of these settings; `factory` is a real path, `temp` the folder for temporary files as it is named.
     pub fn of(factory: &Path, settings: &Settings, temp: &Path) -> Guards {
         let mut guards = Guards::default();
-        for (name, what) in private::ALL {
-            private::place(name).into_iter().for_each(|place| guards.add(Guard::hidden(place, what)));
-        }
+        private::places().into_iter().for_each(|(place, what)| guards.add(Guard::hidden(place, what)));
         let itself = Extent::Itself;
         guards
             .add(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });
