@@ -53,8 +53,8 @@ mod tests {
             folders(xdg.map(Into::into), [home.map(Into::into), Some("/h".into())])
         };
         let own = PathBuf::from("/h/.local/share/kusaw");
-        assert_eq!(of(None, Some("/h")), [own.clone()]);
-        assert_eq!(of(Some(""), Some("")), [own.clone()]);
+        assert_eq!(of(None, Some("/h")), std::slice::from_ref(&own));
+        assert_eq!(of(Some(""), Some("")), std::slice::from_ref(&own));
         assert_eq!(of(Some("/x"), None), ["/x/kusaw".into(), own]);
     }
 }
