@@ -107,6 +107,15 @@ fn a_folder_that_holds_another_factory_cannot_be_written() {
     let out = factory.command().arg("validate").output().unwrap();
     let said = String::from_utf8(out.stdout).unwrap();
     assert!(said.contains("error: protected-path sandbox.allow_write: \"~/projects\""), "{said}");
+    // What is refused is told to be dangerous all the same.
+    settings(&factory, "sandbox: {mode: required, allow_write: ['~']}", EXECUTED);
+    let out = factory.command().arg("validate").output().unwrap();
+    let said = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        said.contains("error: protected-path") && said.contains("warning: W2 sandbox.allow_write: \"~\""),
+        "{said}"
+    );
+    settings(&factory, "sandbox: {mode: required, allow_write: [~/projects]}", EXECUTED);
     // Nothing that settings could be read from.
     fs::remove_dir_all(factory.home().join("projects/deep")).unwrap();
     fs::create_dir_all(factory.home().join("projects/kusaw.yaml")).unwrap();
@@ -183,4 +192,12 @@ fn the_store_of_another_environment_is_protected() {
     let mut command = factory.command();
     command.args(["run", "s", "--attempt", "b"]).env("XDG_DATA_HOME", &elsewhere);
     assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), "");
+}
+
+#[test]
+fn root_cannot_let_a_step_write_the_system() {
+    if nix::unistd::geteuid().is_root() {
+        let factory = factory("allow_write: [/usr/share]", EXECUTED);
+        assert!(refused(&factory, &[], "protected-path").contains("it lies in the system"));
+    }
 }

@@ -120,6 +120,15 @@ const SERVICES: &[(&str, &str)] = &[
     ("/run/user", "the session's sockets"),
 ];
 
+/// Of the machine: what to log in with.
+const LOGINS: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d"];
+
+/// Of the machine: what it starts and obeys.
+const OBEYED: &[&str] = &["/etc", "/var/spool/cron"];
+
+/// The same, but only root can write there, or others have their own folders in it.
+const OBEYED_BY_ROOT: &[&str] = &["/boot", "/opt", "/usr", "/var/lib"];
+
 /// A place that is better not opened.
 #[derive(Debug, Clone)]
 pub struct Danger {
@@ -143,10 +152,13 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     if Path::new("/run/WSL").exists() {
         all.extend(["/run/WSL", "/mnt"].map(|place| danger(place.into(), "Windows")));
     }
-    all.extend(
-        ["/etc", "/var/spool/cron"]
-            .map(|place| Danger { from: Kind::Write, ..danger(place.into(), "what the system starts and obeys") }),
-    );
+    all.extend(LOGINS.iter().map(|place| danger(place.into(), "the machine's passwords and keys")));
+    let of_root = if facts.is_root { OBEYED_BY_ROOT } else { &[] };
+    let obeyed =
+        |place: &&str| Danger { from: Kind::Write, ..danger(place.into(), "what the system starts and obeys") };
+    all.extend(OBEYED.iter().chain(of_root).map(obeyed));
+    let homes = facts.is_root.then(|| Danger { within: false, ..danger("/home".into(), "the homes of users") });
+    all.extend(homes);
     let closed = facts.guards.iter().filter(|guard| guard.read == Extent::All);
     all.extend(closed.map(|guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what))));
     all.push(danger(factory.join("attempts"), "the folders of all attempts"));
@@ -162,8 +174,8 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     all
 }
 
-/// W2 for one entry, if there is something to tell.
-pub fn warning(asked: &Asked, dangers: &[Danger], look: &mut Look) -> Option<Finding> {
+/// W2 for one entry, if there is something to tell; without a look, by the names of places alone.
+pub fn warning(asked: &Asked, dangers: &[Danger], look: Option<&mut Look>) -> Option<Finding> {
     let Asked { entry, walk } = asked;
     let end = walk.end.as_ref().ok()?;
     let mut told = match end.path == Path::new("/") {
@@ -178,7 +190,7 @@ pub fn warning(asked: &Asked, dangers: &[Danger], look: &mut Look) -> Option<Fin
         told.push("is a socket: whoever can read it can connect to it".into());
         fix = "remove the entry, unless the step is to use that service";
     }
-    if end.what == What::Folder && end.path != Path::new("/") {
+    if let Some(look) = look.filter(|_| end.what == What::Folder) {
         let found = look.at(&end.path);
         told.extend(holds("a socket, and read-only does not stop a connection", &found.sockets));
         if entry.kind == Kind::Write {
@@ -206,14 +218,15 @@ pub fn finding(code: &'static str, entry: &Entry, what: impl Into<String>, fix: 
 const MOST: usize = 5;
 
 fn covered(kind: Kind, path: &Path, dangers: &[Danger]) -> Vec<String> {
+    let dangers = || dangers.iter().filter(|danger| danger.from <= kind);
     let outermost = |danger: &&Danger| {
         let has_outer = |outer: &Danger| {
             danger.place != outer.place && danger.place.starts_with(&outer.place) && outer.place.starts_with(path)
         };
         // What stays closed is always told.
-        danger.what.ends_with("closed") || !dangers.iter().any(has_outer)
+        danger.what.ends_with("closed") || !dangers().any(has_outer)
     };
-    let told = dangers.iter().filter(|danger| danger.from <= kind).filter_map(|danger| {
+    let told = dangers().filter_map(|danger| {
         if danger.place.starts_with(path) {
             return Some(danger).filter(outermost).map(|danger| format!("covers {}", danger.what));
         }
@@ -235,7 +248,12 @@ mod tests {
     use crate::allow::guard::Guard;
 
     fn told(kind: Kind, path: &str) -> String {
+        told_to(false, kind, path)
+    }
+
+    fn told_to(is_root: bool, kind: Kind, path: &str) -> String {
         let facts = Facts {
+            is_root,
             home: Some("/home/dev".into()),
             guards: vec![Guard::hidden("/home/dev/.local/share/kusaw/store".into(), "the secret store")],
             ..Facts::default()
@@ -266,5 +284,21 @@ mod tests {
             assert_eq!(told(Kind::Read, fine), "", "{fine}");
         }
         assert_eq!(told(Kind::Write, "/home/dev/.bashrc"), "covers a shell start file");
+        assert_eq!(told(Kind::Read, "/etc"), "covers the machine's passwords and keys");
+        assert_eq!(told(Kind::Write, "/etc/cron.d"), "lies in what the system starts and obeys");
+    }
+
+    #[test]
+    fn root_is_told_what_only_root_can_open() {
+        for (kind, path, what) in [
+            (Kind::Write, "/usr/local/share/x", "lies in what the system starts and obeys"),
+            (Kind::Write, "/opt", "covers what the system starts and obeys"),
+            (Kind::Write, "/var/lib/x", "lies in what the system starts and obeys"),
+            (Kind::Read, "/home", "covers the homes of users; covers the secret store, which stays closed"),
+        ] {
+            assert_eq!(told_to(true, kind, path), what, "{path}");
+        }
+        assert_eq!(told(Kind::Write, "/opt/data"), "");
+        assert_eq!(told_to(true, Kind::Read, "/opt/data"), "");
     }
 }

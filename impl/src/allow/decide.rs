@@ -203,6 +203,7 @@ mod tests {
             hidden: vec!["/usr/src".into(), "/usr/local/src".into()],
             hide: vec!["/h/d/store".into(), "/var/tmp".into()],
             home: Some("/h".into()),
+            is_root: false,
         }
     }
 

@@ -38,6 +38,8 @@ pub struct Facts {
     pub hidden: Vec<PathBuf>,
     /// Protected places that are there, to lay something empty over.
     pub hide: Vec<PathBuf>,
+    /// Whether root asks.
+    pub is_root: bool,
     /// The user's home.
     pub home: Option<PathBuf>,
 }

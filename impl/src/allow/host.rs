@@ -13,6 +13,7 @@ use crate::backend::bubblewrap;
 use crate::private;
 use crate::settings::{self, Settings};
 use nix::errno::Errno;
+use nix::unistd::geteuid;
 
 /// The user's home, if it is known.
 pub fn home() -> Option<PathBuf> {
@@ -62,6 +63,7 @@ impl<'a> Ways<'a> {
             guards: guards.all,
             attempts: all.iter().flat_map(|one| &one.walk.places).filter(|place| is_attempts(place)).cloned().collect(),
             hidden: bubblewrap::hidden(),
+            is_root: geteuid().is_root(),
             hide: private_places().into_iter().chain([temp.clone()]).collect(),
             home: self.home.as_ref().map(|home| as_far_as_real(home)),
             temp,

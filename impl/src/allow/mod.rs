@@ -55,7 +55,7 @@ pub fn of_attempt(
     let mounted: HashSet<&PathBuf> = allowed.read.iter().chain(&allowed.write).collect();
     let is_mounted = |one: &&Asked| one.walk.end.as_ref().is_ok_and(|end| mounted.contains(&end.path));
     let warned = asked.iter().filter(is_mounted);
-    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, &mut look)).collect();
+    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, Some(&mut look))).collect();
     Ok((allowed, warnings))
 }
 
@@ -91,12 +91,10 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             errors.insert(Finding { code, key, path: String::new(), what: refusal.detail, fix });
         }
         for (one, verdict) in asked.iter().zip(verdicts) {
-            match verdict {
-                Err(r) => drop(errors.insert(danger::finding(r.reason.code(), &one.entry, r.why, &r.fix))),
-                Ok(_) if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) => {
-                    warnings.extend(danger::warning(one, &dangers, &mut look));
-                }
-                Ok(_) => {}
+            let look = verdict.is_ok().then_some(&mut look);
+            errors.extend(verdict.err().map(|r| danger::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
+            if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) {
+                warnings.extend(danger::warning(one, &dangers, look));
             }
         }
     };

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use nix::unistd::geteuid;
+
 use super::git;
 use super::guard::{Extent, Guard};
 use super::host;
@@ -37,6 +39,11 @@ impl Guards {
             guards.add(Guard::kept(cache, "what kusaw prepares for launches", Extent::All));
         });
         programs().into_iter().for_each(|(place, what)| guards.add(Guard::kept(place, what, Extent::All)));
+        if geteuid().is_root() {
+            // Nobody else can write there, and all that runs outside comes from it.
+            let system = ["/usr", "/lib", "/lib64"].map(|place| Guard::kept(place.into(), "the system", Extent::All));
+            system.into_iter().for_each(|guard| guards.add(guard));
+        }
         let path = std::env::var_os("PATH").unwrap_or_default();
         path::folders(&path).for_each(|folder| guards.add(Guard::kept(folder, "a folder of PATH", Extent::Entries)));
         for (name, repo) in &settings.repos {
