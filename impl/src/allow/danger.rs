@@ -3,42 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::entry::{Entry, Kind};
+use super::entry::Kind;
 use super::facts::{Asked, Facts};
+use super::finding::{Finding, finding};
 use super::guard::Extent;
 use super::host;
 use super::look::Look;
 use super::walk::{What, as_far_as_real};
 use crate::attempt::worktree;
 use crate::settings::Settings;
-use crate::stderr::one_line;
 
 /// The code in reports.
 pub const CODE: &str = "W2";
-
-/// Something to tell the user about one entry.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
-    /// `W2`, or the reason code of a refusal.
-    pub code: &'static str,
-    /// The key path.
-    pub key: String,
-    /// The entry as written.
-    pub path: String,
-    /// What is the matter with it.
-    pub what: String,
-    /// What to write instead.
-    pub fix: String,
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let Finding { code, key, path, what, fix } = self;
-        write!(f, "{code} {key}: {path:?} {what} (fix: {fix})")
-    }
-}
 
 /// Of the home: keys and logins.
 const SECRETS: &[(&str, &str)] = &[
@@ -206,12 +182,6 @@ fn holds(what: &str, places: &[PathBuf]) -> Option<String> {
     let first = places.first()?;
     let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
     Some(format!("holds {what}: {first:?}{more}"))
-}
-
-/// A finding about an entry.
-pub fn finding(code: &'static str, entry: &Entry, what: impl Into<String>, fix: &str) -> Finding {
-    let (key, path) = (entry.key.clone(), entry.written.clone());
-    Finding { code, key, path, what: one_line(&what.into()), fix: one_line(fix) }
 }
 
 /// Most places named for one entry.

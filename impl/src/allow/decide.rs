@@ -3,13 +3,14 @@
 //! lies there can be a link tomorrow, or in a moment (bubblewrap CVE-2026-87766, flatpak CVE-2024-42472).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use kusaw_enter::place::Identity;
 
 use super::entry::{Entry, Kind};
 use super::facts::{Alone, Asked, Facts, Refused};
+use super::shown::Shown;
 use crate::outcome::{Reason, Refusal};
 
 /// Most mounts for entries. bubblewrap 0.8 reads the whole mount table for every mount: 300 take about 0.2 s, 500 twice as
@@ -105,37 +106,6 @@ pub fn judge(asked: &[Asked], facts: &Facts) -> Vec<Result<Verdict, Refused>> {
         Err(refused) => Err(refused),
     };
     alone.into_iter().enumerate().map(verdict).collect()
-}
-
-/// What is to be seen inside, by place: an inner one hides an outer one.
-struct Shown<'a> {
-    nodes: HashMap<PathBuf, Option<Kind>>,
-    facts: &'a Facts,
-}
-
-impl<'a> Shown<'a> {
-    fn new(facts: &'a Facts) -> Shown<'a> {
-        let hidden = facts.hidden.iter().chain([&facts.temp]).map(|place| (place.clone(), None));
-        Shown { nodes: [(PathBuf::from("/usr"), Some(Kind::Read))].into_iter().chain(hidden).collect(), facts }
-    }
-
-    fn covers(&self, path: &Path, kind: Kind) -> bool {
-        let nearest = path.ancestors().find_map(|above| self.nodes.get(above));
-        nearest.is_some_and(|shown| shown.is_some_and(|shown| shown >= kind))
-    }
-
-    /// Whether it takes a mount.
-    fn add(&mut self, path: &Path, kind: Kind) -> bool {
-        let opens = self.facts.hidden.iter().any(|hidden| hidden.starts_with(path) && self.nodes.contains_key(hidden));
-        if !opens && self.covers(path, kind) {
-            return false;
-        }
-        self.facts.hidden.iter().filter(|hidden| hidden.starts_with(path)).for_each(|hidden| {
-            self.nodes.remove(hidden);
-        });
-        self.nodes.insert(path.into(), Some(kind));
-        true
-    }
 }
 
 /// A path with `..` in it may lead out of what covers its beginning.

@@ -5,11 +5,13 @@ mod danger;
 mod decide;
 mod entry;
 mod facts;
+mod finding;
 mod git;
 mod guard;
 mod host;
 mod look;
 mod protected;
+mod shown;
 mod walk;
 
 use std::collections::{BTreeSet, HashSet};
@@ -20,11 +22,11 @@ use crate::outcome::Refusal;
 use crate::settings::{Mode, Settings, Step, effective};
 use crate::stderr;
 
-pub use danger::Finding;
 pub use decide::Allowed;
 use decide::Verdict;
 use entry::Entry;
 use facts::Asked;
+pub use finding::Finding;
 use host::Ways;
 use look::Look;
 
@@ -92,7 +94,7 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
         }
         for (one, verdict) in asked.iter().zip(verdicts) {
             let look = verdict.is_ok().then_some(&mut look);
-            errors.extend(verdict.err().map(|r| danger::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
+            errors.extend(verdict.err().map(|r| finding::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
             if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) {
                 warnings.extend(danger::warning(one, &dangers, look));
             }
