@@ -102,6 +102,8 @@ reasons! {
         "name the outer folder itself",
     UnmountablePath "unmountable-path" "An allowed path is of a kind or in a place that cannot be shown inside."
         "name a file or folder elsewhere",
+    PathChanged "path-changed" "What an allowed path leads to was exchanged during the launch: something else would have been shown."
+        "find out who exchanges it (a step of another factory that may write there?), and name a folder that nobody exchanges",
     TooManyPaths "too-many-paths" "allow_read and allow_write come to more mounts than a launch can have in reasonable time."
         "name folders that hold many of the paths; what lies in one needs no entry of its own",
     StageMissing "stage-missing" "kusaw-enter is not beside kusaw, or is no program."

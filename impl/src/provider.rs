@@ -67,7 +67,7 @@ fn is_package(folder: &Path, executable: &str, home: Option<&Path>) -> bool {
     let keys = [".ssh", ".gnupg"];
     let is_private = home.starts_with(folder)
         || keys.iter().any(|name| folder.join(name).exists() || folder.starts_with(home.join(name)))
-        || private::ALL.iter().any(|(name, _)| private::place(name).is_some_and(|place| meet(folder, &place)));
+        || private::places().iter().any(|(place, _)| meet(folder, place));
     !is_private && !folder.join(".git").exists() && (is_of_npm(folder) || is_of_installer(folder, executable, home))
 }
 

@@ -4,6 +4,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use kusaw_enter::place::Identity;
+
 use crate::egress::entry::{Entry, Hosts};
 use crate::egress::host::Host;
 use crate::outcome::{Reason, Refusal};
@@ -26,6 +28,8 @@ pub struct Reach {
     pub hide: Vec<PathBuf>,
     /// Links to make where nothing else is shown, and what stands in them.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Which file or folder must be shown at a path, or the step does not start.
+    pub identities: Vec<(PathBuf, Identity)>,
     /// Read-only again, although they lie in something writable: the worktrees' `.git` files.
     pub pins: Vec<PathBuf>,
     /// Outbound connections.

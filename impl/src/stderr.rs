@@ -19,6 +19,11 @@ pub fn warn(text: impl Display) {
     say(format!("warning: {text}"));
 }
 
+/// `text` on one line, as long as a line of kusaw's own can be.
+pub fn one_line(text: &str) -> String {
+    printable(text, MOST)
+}
+
 /// `text` on one line and without control characters, which could move the cursor; at most `most` of them.
 pub fn printable(text: &str, most: usize) -> String {
     let clean: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -5,6 +5,8 @@ use std::ffi::CString;
 use std::os::unix::fs::MetadataExt;
 use std::{fs, io};
 
+use crate::place::{Identity, Place};
+
 /// One step, as the stage needs it. No value holds a NUL byte: `decode` returns C strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Job {
@@ -18,6 +20,8 @@ pub struct Job {
     pub ports: Vec<u16>,
     /// The launcher's own mount namespace: see `mount_namespace`.
     pub outside: u64,
+    /// What must be shown at its path, or the step does not start.
+    pub places: Vec<Place>,
 }
 
 /// The number of this process's mount namespace (namespaces(7)): that of no other one is the same.
@@ -43,7 +47,7 @@ pub enum Malformed {
 /// Largest job in bytes (Linux limits argv and environment together to 6 MiB).
 pub const MAX: usize = 8 << 20;
 
-const MARK: &[u8; 4] = b"KSJ2";
+const MARK: &[u8; 4] = b"KSJ3";
 
 impl Job {
     /// The job's bytes.
@@ -55,6 +59,11 @@ impl Job {
         number(&mut out, self.ports.len());
         self.ports.iter().for_each(|p| out.extend_from_slice(&p.to_le_bytes()));
         out.extend_from_slice(&self.outside.to_le_bytes());
+        number(&mut out, self.places.len());
+        for Place { path, is: Identity { device, inode } } in &self.places {
+            string(&mut out, path);
+            [device, inode].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        }
         out
     }
 
@@ -72,14 +81,19 @@ impl Job {
             let b = take(&mut rest, 2)?;
             ports.push(u16::from_le_bytes([b[0], b[1]]));
         }
-        let outside = take_outside(&mut rest)?;
+        let outside = take_long(&mut rest)?;
+        let mut places = Vec::new();
+        for _ in 0..take_number(&mut rest)? {
+            let path = take_string(&mut rest)?;
+            places.push(Place { path, is: Identity { device: take_long(&mut rest)?, inode: take_long(&mut rest)? } });
+        }
         if !rest.is_empty() {
             return Err(Malformed::Trailing);
         }
         if argv.first().is_none_or(|a| a.is_empty()) {
             return Err(Malformed::Empty);
         }
-        Ok(Job { argv, env, cwd, ports, outside })
+        Ok(Job { argv, env, cwd, ports, outside, places })
     }
 }
 
@@ -108,7 +122,7 @@ fn take_number(rest: &mut &[u8]) -> Result<usize, Malformed> {
     Ok(u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
 }
 
-fn take_outside(rest: &mut &[u8]) -> Result<u64, Malformed> {
+fn take_long(rest: &mut &[u8]) -> Result<u64, Malformed> {
     let bytes = take(rest, 8)?.try_into().map_err(|_| Malformed::Short)?;
     Ok(u64::from_le_bytes(bytes))
 }
@@ -135,6 +149,7 @@ mod tests {
             cwd: c("/work"),
             ports: vec![3128, 18080],
             outside: 4_026_531_841,
+            places: vec![Place { path: c("/data"), is: Identity { device: 1, inode: u64::MAX } }],
         }
     }
 

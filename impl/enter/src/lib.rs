@@ -5,6 +5,7 @@
 pub mod channel;
 pub mod job;
 pub mod message;
+pub mod place;
 
 pub use job::Job;
 pub use message::Message;

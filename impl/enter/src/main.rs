@@ -8,13 +8,17 @@ mod child;
 mod filter;
 mod init;
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::exit;
 
 use kusaw_enter::channel::{Until, receive_job, receive_message, send_message};
 use kusaw_enter::job::mount_namespace;
+use kusaw_enter::place::{Identity, Place};
 use kusaw_enter::{Job, Message};
 
 /// The launcher is gone or makes no sense: as if killed (128 + SIGKILL).
@@ -54,6 +58,11 @@ fn stage(ctl: OwnedFd) -> i32 {
             return 1;
         }
         Err(e) => return failed(ctl.as_fd(), errno(&e)),
+    }
+    let is_shown = |place: &Place| Identity::of(Path::new(OsStr::from_bytes(place.path.as_bytes()))) == Ok(place.is);
+    if let Some(n) = job.places.iter().position(|place| !is_shown(place)) {
+        let _ = send_message(ctl.as_fd(), Message::Exchanged(n as i32), &[], Until::default());
+        return 1;
     }
     // Listening comes before the fork, so the step's first connection can never be too early.
     let listeners: Vec<TcpListener> = match job.ports.iter().map(|p| TcpListener::bind(("127.0.0.1", *p))).collect() {

@@ -16,6 +16,8 @@ pub enum Message {
     /// Stage: whatever started it made no sandbox: it is not pid 1 of a PID namespace (its pid), or it is (1) and
     /// still in the launcher's mount namespace.
     NotConfined(i32),
+    /// Stage: at this one of the job's places something else is shown.
+    Exchanged(i32),
     /// Launcher: start the step.
     Go,
     /// Stage: result of execve: 0, or errno.
@@ -36,6 +38,7 @@ impl Message {
             Message::Failed(n) => (b'F', n),
             Message::NoListener(n) => (b'L', n),
             Message::NotConfined(n) => (b'N', n),
+            Message::Exchanged(n) => (b'E', n),
             Message::Go => (b'G', 0),
             Message::Exec(n) => (b'X', n),
             Message::Setup(n) => (b'C', n),
@@ -55,6 +58,7 @@ impl Message {
             b'F' => Message::Failed(n),
             b'L' => Message::NoListener(n),
             b'N' => Message::NotConfined(n),
+            b'E' => Message::Exchanged(n),
             b'G' => Message::Go,
             b'X' => Message::Exec(n),
             b'C' => Message::Setup(n),
@@ -73,7 +77,8 @@ mod tests {
     fn each_word_comes_back() {
         for n in [0, 1, -1, 0x8b, i32::MAX, i32::MIN] {
             let answers = [Message::Ready(n), Message::Failed(n), Message::NoListener(n), Message::NotConfined(n)];
-            let later = [Message::Exec(n), Message::Setup(n), Message::Signal(n), Message::Status(n)];
+            let later =
+                [Message::Exchanged(n), Message::Exec(n), Message::Setup(n), Message::Signal(n), Message::Status(n)];
             for message in answers.into_iter().chain(later) {
                 assert_eq!(Message::decode(message.encode()), Some(message));
             }

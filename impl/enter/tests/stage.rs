@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kusaw_enter::channel::{Until, receive_message, send_job, send_message};
+use kusaw_enter::place::{Identity, Place};
 use kusaw_enter::{Job, Message};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::unistd::pipe2;
@@ -25,10 +26,11 @@ struct Stage {
 
 impl Stage {
     fn start(argv: &[&str], env: &[&str], ports: &[u16]) -> Stage {
-        Stage::start_from(argv, env, ports, 0)
+        Stage::start_with(argv, env, Job { ports: ports.into(), ..Job::default() })
     }
 
-    fn start_from(argv: &[&str], env: &[&str], ports: &[u16], outside: u64) -> Stage {
+    /// The rest of the job as it is given.
+    fn start_with(argv: &[&str], env: &[&str], job: Job) -> Stage {
         let (ctl, inner) = UnixStream::pair().unwrap();
         let exe = File::open("/dev/null").unwrap();
         for fd in [inner.as_fd(), exe.as_fd()] {
@@ -40,13 +42,7 @@ impl Stage {
         let child = command.arg("__enter").args(numbers).env_clear().stderr(Stdio::null()).spawn().unwrap();
         let (out, writer) = pipe2(OFlag::O_CLOEXEC).unwrap();
         let c = |s: &&str| CString::new(*s).unwrap();
-        let job = Job {
-            argv: argv.iter().map(c).collect(),
-            env: env.iter().map(c).collect(),
-            cwd: c"/".into(),
-            ports: ports.into(),
-            outside,
-        };
+        let job = Job { argv: argv.iter().map(c).collect(), env: env.iter().map(c).collect(), cwd: c"/".into(), ..job };
         let null = File::open("/dev/null").unwrap();
         let stdio = [null.as_raw_fd(), writer.as_raw_fd(), writer.as_raw_fd()];
         send_job(ctl.as_fd(), &job.encode(), &stdio, Until::default()).unwrap();
@@ -184,7 +180,20 @@ fn outside_of_a_pid_namespace_it_refuses() {
 
 #[test]
 fn in_the_launchers_mount_namespace_it_refuses() {
-    let stage = Stage::start_from(&["true"], &[], &[], kusaw_enter::job::mount_namespace().unwrap());
+    let outside = kusaw_enter::job::mount_namespace().unwrap();
+    let stage = Stage::start_with(&["true"], &[], Job { outside, ..Job::default() });
     assert_eq!(stage.message(), Some(Message::NotConfined(1)));
     assert_eq!(stage.end().0, Some(1));
+}
+
+#[test]
+fn where_something_else_is_shown_it_refuses() {
+    let usr = Place { path: c"/usr".into(), is: Identity::of("/usr".as_ref()).unwrap() };
+    let start = |places: Vec<Place>| Stage::start_with(&["true"], &[], Job { places, ..Job::default() });
+    assert_eq!(start(vec![usr.clone()]).message(), Some(Message::Ready(0)));
+    for path in [c"/etc", c"/nothere", c"/proc/self/root/usr"] {
+        let other = Place { path: path.into(), ..usr.clone() };
+        let stage = start(vec![usr.clone(), other]);
+        assert_eq!((stage.message(), stage.end().0), (Some(Message::Exchanged(1)), Some(1)), "{path:?}");
+    }
 }

@@ -1,43 +1,20 @@
 //! W2: what an entry opens although it should rather stay closed. It is granted as written all the same; the user is told
-//! what, and what to write instead. Tables of places, a pure judgement over them, and a bounded look at what is there.
+//! what, and what to write instead. A table of places and a pure function over it.
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::entry::{Entry, Kind};
+use super::entry::Kind;
 use super::facts::{Asked, Facts};
+use super::finding::{Finding, finding};
 use super::guard::{Extent, Guard};
 use super::host;
-use super::look::{Names, look};
+use super::look::Look;
 use super::walk::{What, as_far_as_real};
 use crate::attempt::worktree;
 use crate::settings::Settings;
 
 /// The code in reports.
 pub const CODE: &str = "W2";
-
-/// Something to tell the user about one entry.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
-    /// `W2`, or the reason code of a refusal.
-    pub code: &'static str,
-    /// The key path.
-    pub key: String,
-    /// The entry as written.
-    pub path: String,
-    /// What is the matter with it.
-    pub what: String,
-    /// What to write instead.
-    pub fix: String,
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let Finding { code, key, path, what, fix } = self;
-        write!(f, "{code} {key}: {path:?} {what} (fix: {fix})")
-    }
-}
 
 /// Of the home: keys and logins.
 const SECRETS: &[(&str, &str)] = &[
@@ -119,6 +96,15 @@ const SERVICES: &[(&str, &str)] = &[
     ("/run/user", "the session's sockets"),
 ];
 
+/// Of the machine: what to log in with.
+const LOGINS: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d"];
+
+/// Of the machine: what it starts and obeys.
+const OBEYED: &[&str] = &["/etc", "/var/spool/cron"];
+
+/// The same, but only root can write there, or others have their own folders in it.
+const OBEYED_BY_ROOT: &[&str] = &["/boot", "/opt", "/usr", "/var/lib"];
+
 /// A place that is better not opened.
 #[derive(Debug, Clone)]
 pub struct Danger {
@@ -128,7 +114,7 @@ pub struct Danger {
     from: Kind,
     /// Told also where an entry only lies in it.
     within: bool,
-    /// Stays hidden: told also where an outer one is told.
+    /// It stays closed, which is always told.
     closed: bool,
 }
 
@@ -145,14 +131,17 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     if Path::new("/run/WSL").exists() {
         all.extend(["/run/WSL", "/mnt"].map(|place| danger(place.into(), "Windows")));
     }
-    all.extend(
-        ["/etc", "/var/spool/cron"]
-            .map(|place| Danger { from: Kind::Write, ..danger(place.into(), "what the system starts and obeys") }),
-    );
-    let hidden = facts.guards.iter().filter(|guard| guard.read == Extent::All);
-    let closed = |guard: &Guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what));
-    all.extend(hidden.map(|guard| Danger { closed: true, ..closed(guard) }));
-    all.push(danger(facts.attempts.clone(), "the folders of all attempts"));
+    all.extend(LOGINS.iter().map(|place| danger(place.into(), "the machine's passwords and keys")));
+    let of_root = if facts.is_root { OBEYED_BY_ROOT } else { &[] };
+    let obeyed =
+        |place: &&str| Danger { from: Kind::Write, ..danger(place.into(), "what the system starts and obeys") };
+    all.extend(OBEYED.iter().chain(of_root).map(obeyed));
+    let homes = facts.is_root.then(|| Danger { within: false, ..danger("/home".into(), "the homes of users") });
+    all.extend(homes);
+    let closed = facts.guards.iter().filter(|guard| guard.read == Extent::All);
+    let told = |guard: &Guard| danger(guard.place.clone(), &format!("{}, which stays closed", guard.what));
+    all.extend(closed.map(|guard| Danger { closed: true, ..told(guard) }));
+    all.push(danger(factory.join("attempts"), "the folders of all attempts"));
     for (name, repo) in &settings.repos {
         let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
         all.push(danger(as_far_as_real(&place), &format!("the repo {name}")));
@@ -165,8 +154,8 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     all
 }
 
-/// W2 for one entry, if there is something to tell. `names` bounds the look into folders.
-pub fn warning(asked: &Asked, dangers: &[Danger], names: &mut Names) -> Option<Finding> {
+/// W2 for one entry, if there is something to tell; without a look, by the names of places alone.
+pub fn warning(asked: &Asked, dangers: &[Danger], look: Option<&mut Look>) -> Option<Finding> {
     let Asked { entry, walk } = asked;
     let end = walk.end.as_ref().ok()?;
     let mut told = match end.path == Path::new("/") {
@@ -181,41 +170,36 @@ pub fn warning(asked: &Asked, dangers: &[Danger], names: &mut Names) -> Option<F
         told.push("is a socket: whoever can read it can connect to it".into());
         fix = "remove the entry, unless the step is to use that service";
     }
-    if end.what == What::Folder && end.path != Path::new("/") {
-        let found = look(&end.path, names);
-        if let Some(first) = found.sockets.first() {
-            let more = found.sockets.len() - 1;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            told.push(format!("holds a socket, and read-only does not stop a connection: {}{more}", first.display()));
-        }
-        if found.git && entry.kind == Kind::Write {
-            told.push("is a checkout: what a step writes into its hooks and config runs when you use git there".into());
-        }
-        if found.stopped && names.tells() {
-            crate::stderr::say(format!("{}: {}: too much to look at all of it for sockets", entry.key, entry.written));
+    if let Some(look) = look.filter(|_| end.what == What::Folder) {
+        let found = look.at(&end.path);
+        told.extend(holds("a socket, and read-only does not stop a connection", &found.sockets));
+        if entry.kind == Kind::Write {
+            let runs = "a checkout: what a step writes into its hooks and config runs when you use git there";
+            told.extend(holds(runs, &found.checkouts));
         }
     }
     let what = told.join("; ");
     (!told.is_empty()).then(|| finding(CODE, entry, what, fix))
 }
 
-/// A finding about an entry.
-pub fn finding(code: &'static str, entry: &Entry, what: impl Into<String>, fix: &str) -> Finding {
-    let (key, path) = (entry.key.clone(), entry.written.clone());
-    Finding { code, key, path, what: what.into(), fix: fix.into() }
+fn holds(what: &str, places: &[PathBuf]) -> Option<String> {
+    let first = places.first()?;
+    let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
+    Some(format!("holds {what}: {first:?}{more}"))
 }
 
 /// Most places named for one entry.
 const MOST: usize = 5;
 
 fn covered(kind: Kind, path: &Path, dangers: &[Danger]) -> Vec<String> {
+    let dangers = || dangers.iter().filter(|danger| danger.from <= kind);
     let outermost = |danger: &&Danger| {
         let has_outer = |outer: &Danger| {
             danger.place != outer.place && danger.place.starts_with(&outer.place) && outer.place.starts_with(path)
         };
-        danger.closed || !dangers.iter().any(has_outer)
+        danger.closed || !dangers().any(has_outer)
     };
-    let told = dangers.iter().filter(|danger| danger.from <= kind).filter_map(|danger| {
+    let told = dangers().filter_map(|danger| {
         if danger.place.starts_with(path) {
             return Some(danger).filter(outermost).map(|danger| format!("covers {}", danger.what));
         }
@@ -236,9 +220,13 @@ mod tests {
     use super::*;
 
     fn told(kind: Kind, path: &str) -> String {
+        told_to(false, kind, path)
+    }
+
+    fn told_to(is_root: bool, kind: Kind, path: &str) -> String {
         let facts = Facts {
+            is_root,
             home: Some("/home/dev".into()),
-            attempts: "/srv/f/attempts".into(),
             guards: vec![Guard::hidden("/home/dev/.local/share/kusaw/store".into(), "the secret store")],
             ..Facts::default()
         };
@@ -268,5 +256,21 @@ mod tests {
             assert_eq!(told(Kind::Read, fine), "", "{fine}");
         }
         assert_eq!(told(Kind::Write, "/home/dev/.bashrc"), "covers a shell start file");
+        assert_eq!(told(Kind::Read, "/etc"), "covers the machine's passwords and keys");
+        assert_eq!(told(Kind::Write, "/etc/cron.d"), "lies in what the system starts and obeys");
+    }
+
+    #[test]
+    fn root_is_told_what_only_root_can_open() {
+        for (kind, path, what) in [
+            (Kind::Write, "/usr/local/share/x", "lies in what the system starts and obeys"),
+            (Kind::Write, "/opt", "covers what the system starts and obeys"),
+            (Kind::Write, "/var/lib/x", "lies in what the system starts and obeys"),
+            (Kind::Read, "/home", "covers the homes of users; covers the secret store, which stays closed"),
+        ] {
+            assert_eq!(told_to(true, kind, path), what, "{path}");
+        }
+        assert_eq!(told(Kind::Write, "/opt/data"), "");
+        assert_eq!(told_to(true, Kind::Read, "/opt/data"), "");
     }
 }

@@ -3,11 +3,14 @@
 //! lies there can be a link tomorrow, or in a moment (bubblewrap CVE-2026-87766, flatpak CVE-2024-42472).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
+
+use kusaw_enter::place::Identity;
 
 use super::entry::{Entry, Kind};
 use super::facts::{Alone, Asked, Facts, Refused};
+use super::shown::Shown;
 use crate::outcome::{Reason, Refusal};
 
 /// Most mounts for entries. bubblewrap 0.8 reads the whole mount table for every mount: 300 take about 0.2 s, 500 twice as
@@ -27,6 +30,8 @@ pub struct Allowed {
     pub home_is_open: bool,
     /// Links on the way to entries, so that the written paths work inside.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Which file or folder each mount is of.
+    pub identities: Vec<(PathBuf, Identity)>,
 }
 
 /// The mounts, or the first refusal.
@@ -34,20 +39,30 @@ pub fn allowed(asked: &[Asked], facts: &Facts) -> Result<Allowed, Refusal> {
     let mut allowed = Allowed::default();
     let mut links = BTreeSet::new();
     for (one, verdict) in asked.iter().zip(judge(asked, facts)) {
-        match (verdict.map_err(|refused| refused.of(&one.entry))?, one.entry.kind) {
+        let verdict = verdict.map_err(|refused| refused.of(&one.entry))?;
+        let is_mount = verdict != Verdict::Covered;
+        match (verdict, one.entry.kind) {
             (Verdict::Mount(path), Kind::Read) => allowed.read.push(path),
             (Verdict::Mount(path), Kind::Write) => allowed.write.push(path),
             (Verdict::Covered, _) => {}
+        }
+        if let (true, Ok(end)) = (is_mount, &one.walk.end) {
+            allowed.identities.push((end.path.clone(), end.is));
         }
         if facts.loose(&one.walk).is_none() {
             links.extend(one.walk.links.iter().cloned());
         }
     }
     few_enough(allowed.read.len() + allowed.write.len())?;
-    let is_shown = |path: &Path| allowed.read.iter().any(|read| path.starts_with(read));
+    let is_read = |path: &Path| allowed.read.iter().any(|read| read == path);
+    // What lies in a hidden place is hidden with it, unless an entry shows it there.
+    let is_shown = |path: &Path| {
+        let hides = |above: &Path| above != path && facts.hide.iter().any(|place| place == above);
+        path.ancestors().find(|above| is_read(above) || hides(above)).is_some_and(is_read)
+    };
     allowed.hide = facts.hide.iter().filter(|place| is_shown(place)).cloned().collect();
-    let is_hidden = |path: &Path| allowed.hide.iter().any(|place| path.starts_with(place));
-    allowed.home_is_open = facts.home.as_deref().is_some_and(|home| is_shown(home) && !is_hidden(home));
+    allowed.home_is_open =
+        facts.home.as_deref().is_some_and(|home| is_shown(home) && !facts.hide.iter().any(|h| h == home));
     allowed.links = links.into_iter().collect();
     Ok(allowed)
 }
@@ -93,37 +108,6 @@ pub fn judge(asked: &[Asked], facts: &Facts) -> Vec<Result<Verdict, Refused>> {
     alone.into_iter().enumerate().map(verdict).collect()
 }
 
-/// What is to be seen inside, by place: an inner one hides an outer one.
-struct Shown<'a> {
-    nodes: HashMap<PathBuf, Option<Kind>>,
-    facts: &'a Facts,
-}
-
-impl<'a> Shown<'a> {
-    fn new(facts: &'a Facts) -> Shown<'a> {
-        let hidden = facts.hidden.iter().chain([&facts.temp]).map(|place| (place.clone(), None));
-        Shown { nodes: [(PathBuf::from("/usr"), Some(Kind::Read))].into_iter().chain(hidden).collect(), facts }
-    }
-
-    fn covers(&self, path: &Path, kind: Kind) -> bool {
-        let nearest = path.ancestors().find_map(|above| self.nodes.get(above));
-        nearest.is_some_and(|shown| shown.is_some_and(|shown| shown >= kind))
-    }
-
-    /// Whether it takes a mount.
-    fn add(&mut self, path: &Path, kind: Kind) -> bool {
-        let opens = self.facts.hidden.iter().any(|hidden| hidden.starts_with(path) && self.nodes.contains_key(hidden));
-        if !opens && self.covers(path, kind) {
-            return false;
-        }
-        self.facts.hidden.iter().filter(|hidden| hidden.starts_with(path)).for_each(|hidden| {
-            self.nodes.remove(hidden);
-        });
-        self.nodes.insert(path.into(), Some(kind));
-        true
-    }
-}
-
 /// A path with `..` in it may lead out of what covers its beginning.
 fn is_plain(entry: &Entry) -> bool {
     !Path::new(&entry.written).components().any(|c| c == Component::ParentDir)
@@ -147,7 +131,11 @@ mod tests {
         let mut places: Vec<PathBuf> = Path::new(path).ancestors().map(PathBuf::from).collect();
         places.pop();
         places.reverse();
-        Walk { places, links: Vec::new(), end: Ok(End { path: path.into(), what: What::Folder }) }
+        Walk {
+            places,
+            links: Vec::new(),
+            end: Ok(End { path: path.into(), what: What::Folder, is: Identity::default() }),
+        }
     }
 
     fn entry(kind: Kind, written: &str) -> Entry {
@@ -156,11 +144,11 @@ mod tests {
     }
 
     fn read(path: &str) -> Asked {
-        Asked { entry: entry(Kind::Read, path), walk: plain(path) }
+        Asked { entry: entry(Kind::Read, path), walk: plain(path).into() }
     }
 
     fn write(path: &str) -> Asked {
-        Asked { entry: entry(Kind::Write, path), walk: plain(path) }
+        Asked { entry: entry(Kind::Write, path), walk: plain(path).into() }
     }
 
     /// `written` leads over the link `link`, with `target` in it, to `real`.
@@ -168,7 +156,7 @@ mod tests {
         let mut walk = plain(real);
         walk.places.splice(0..0, plain(link).places);
         walk.links.push((link.into(), target.into()));
-        Asked { entry: entry(kind, written), walk }
+        Asked { entry: entry(kind, written), walk: walk.into() }
     }
 
     fn facts(writable: &[&str]) -> Facts {
@@ -179,17 +167,18 @@ mod tests {
                 Guard::kept("/f/attempts".into(), "the factory's folder of attempts", Extent::All),
             ],
             writable: writable.iter().map(PathBuf::from).collect(),
-            attempts: "/f/attempts".into(),
+            attempts: ["/f/attempts".into(), "/g/attempts".into()].into(),
             temp: "/var/tmp".into(),
             hidden: vec!["/usr/src".into(), "/usr/local/src".into()],
             hide: vec!["/h/d/store".into(), "/var/tmp".into()],
             home: Some("/h".into()),
+            is_root: false,
         }
     }
 
     fn shown(asked: &[Asked], writable: &[&str]) -> String {
         match allowed(asked, &facts(writable)) {
-            Ok(Allowed { read, write, hide, home_is_open, links }) => {
+            Ok(Allowed { read, write, hide, home_is_open, links, .. }) => {
                 format!("read {read:?} write {write:?} hide {hide:?} home {home_is_open} links {links:?}")
             }
             Err(refusal) => format!("{refusal}\n{}", refusal.fix()),
@@ -259,8 +248,8 @@ mod tests {
         unmountable-path: sandbox.allow_write: "/sys/fs/cgroup": what is written in /sys changes the machine
         name it in allow_read
         "#);
-        let lost =
-            Asked { entry: entry(Kind::Write, "w/loop/x"), walk: Walk { end: Err(Errno::ELOOP), ..plain("/w/loop") } };
+        let walk = Walk { end: Err(Errno::ELOOP), ..plain("/w/loop") };
+        let lost = Asked { entry: entry(Kind::Write, "w/loop/x"), walk: walk.into() };
         insta::assert_snapshot!(shown(&[lost], &[]), @r#"
         unresolved-path: sandbox.allow_write: "w/loop/x": /w/loop: ELOOP: Too many symbolic links encountered
         name a path that is there and can be reached, or remove the entry
@@ -283,7 +272,11 @@ mod tests {
         "#);
         let up = Asked { entry: entry(Kind::Read, "/w/sub/../../h/.ssh"), ..planted() };
         assert!(shown(&[write("/w"), up], &["/w"]).starts_with("step-writable-path"));
-        for fine in ["/w", "/f/attempts/b/artifacts", "/f/attempts/b/worktrees/demo", "/f/attempts"] {
+        let others = linked(Kind::Read, "/g/attempts/b/artifacts/l", "/g/attempts/b/artifacts/l", "/h/.ssh", "/h/.ssh");
+        assert!(shown(&[others], &[]).starts_with("step-writable-path"));
+        for fine in
+            ["/w", "/g/attempts/b/artifacts", "/f/attempts/b/artifacts", "/f/attempts/b/worktrees/demo", "/f/attempts"]
+        {
             assert!(shown(&[read(fine)], &["/w"]).starts_with("read"), "{fine}");
         }
     }

@@ -42,14 +42,15 @@ pub fn of_attempt(settings: &Settings, name: &str, step: &Step) -> Vec<Entry> {
     of_block(&settings.sandbox, "sandbox").into_iter().chain(of_step.into_iter().flatten()).collect()
 }
 
-/// What any step of these settings may write.
-pub fn all_writes(settings: &Settings) -> Vec<Entry> {
+/// Those of all steps of these settings, each path once a kind.
+pub fn all(settings: &Settings) -> Vec<Entry> {
     let blocks = settings.steps.values().filter_map(Step::block);
-    let all = [&settings.sandbox].into_iter().chain(blocks).flat_map(|block| of_block(block, ""));
-    let mut writes: Vec<Entry> = all.filter(|entry| entry.kind == Kind::Write).collect();
-    writes.sort();
-    writes.dedup();
-    writes
+    let mut all: Vec<Entry> =
+        [&settings.sandbox].into_iter().chain(blocks).flat_map(|block| of_block(block, "")).collect();
+    all.iter_mut().for_each(|entry| entry.key.clear());
+    all.sort();
+    all.dedup();
+    all
 }
 
 impl Entry {

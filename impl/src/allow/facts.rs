@@ -3,11 +3,13 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::entry::{Entry, Kind};
 use super::guard::Guard;
 use super::walk::{Walk, What};
 use crate::outcome::{Reason, Refusal};
+use crate::stderr::one_line;
 
 /// Private temp folders of attempts begin with this.
 const TEMP_PREFIX: &[u8] = b"kusaw-";
@@ -18,7 +20,7 @@ pub struct Asked {
     /// As written.
     pub entry: Entry,
     /// The way to it.
-    pub walk: Walk,
+    pub walk: Rc<Walk>,
 }
 
 /// Facts of the host. All paths are real.
@@ -28,14 +30,16 @@ pub struct Facts {
     pub guards: Vec<Guard>,
     /// What any step of the settings can write through `allow_write`.
     pub writable: HashSet<PathBuf>,
-    /// The folder of attempts.
-    pub attempts: PathBuf,
+    /// The folders of attempts, of this factory and of others.
+    pub attempts: HashSet<PathBuf>,
     /// Where private temp folders lie.
     pub temp: PathBuf,
     /// Below /usr, but not shown with it.
     pub hidden: Vec<PathBuf>,
     /// Protected folders, to lay something empty over.
     pub hide: Vec<PathBuf>,
+    /// Whether root asks.
+    pub is_root: bool,
     /// The user's home.
     pub home: Option<PathBuf>,
 }
@@ -109,18 +113,22 @@ impl Facts {
     }
 
     fn outer(&self, place: &Path) -> Option<PathBuf> {
-        let writable = place.ancestors().skip(1).find(|above| self.writable.contains(*above));
-        writable.map(PathBuf::from).or_else(|| {
-            // ATTEMPT/artifacts, or ATTEMPT/worktrees/REPO.
-            let mut names = place.strip_prefix(&self.attempts).ok()?.components();
-            let (attempt, part) = (names.next()?, names.next()?);
-            let mut outer = self.attempts.join(attempt).join(part);
-            if part.as_os_str() == "worktrees" {
-                outer.push(names.next()?);
-            }
-            names.next().map(|_| outer)
+        place.ancestors().skip(1).find_map(|above| match self.writable.contains(above) {
+            true => Some(above.into()),
+            false => self.attempts.contains(above).then(|| of_attempt(above, place))?,
         })
     }
+}
+
+/// What a step can write on the way from a folder of attempts: ATTEMPT/artifacts, or ATTEMPT/worktrees/REPO.
+fn of_attempt(attempts: &Path, place: &Path) -> Option<PathBuf> {
+    let mut names = place.strip_prefix(attempts).ok()?.components();
+    let (attempt, part) = (names.next()?, names.next()?);
+    let mut outer = attempts.join(attempt).join(part);
+    if part.as_os_str() == "worktrees" {
+        outer.push(names.next()?);
+    }
+    names.next().map(|_| outer)
 }
 
 /// Why an entry is refused.
@@ -135,9 +143,9 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// A refusal, what is the matter, and what to do instead.
+    /// A refusal, what is the matter, and what to do instead: each on one line, whatever a step called its files.
     pub fn new(reason: Reason, why: impl Into<String>, fix: impl Into<String>) -> Refused {
-        Refused { reason, why: why.into(), fix: fix.into() }
+        Refused { reason, why: one_line(&why.into()), fix: one_line(&fix.into()) }
     }
 
     /// The refusal of an attempt because of this entry.

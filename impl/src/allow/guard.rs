@@ -29,24 +29,27 @@ pub struct Guard {
     pub read: Extent,
     /// Not for `allow_write`.
     pub write: Extent,
+    /// What to write instead, if there is more to say than that the place has to be left alone.
+    pub fix: Option<String>,
 }
 
 impl Guard {
     /// One that no step may see.
     pub fn hidden(place: PathBuf, what: &str) -> Guard {
-        Guard { place, what: what.into(), read: Extent::All, write: Extent::All }
+        Guard { place, what: what.into(), read: Extent::All, write: Extent::All, fix: None }
     }
 
     /// One that a step may see, if it must be, but not change.
     pub fn kept(place: PathBuf, what: impl Into<String>, write: Extent) -> Guard {
-        Guard { place, what: what.into(), read: Extent::Nothing, write }
+        Guard { place, what: what.into(), read: Extent::Nothing, write, fix: None }
     }
 
     /// Why an entry of this kind cannot name `path`, if so, and what to write instead.
     pub fn refuses(&self, kind: Kind, path: &Path) -> Option<(String, String)> {
         let extent = if kind == Kind::Read { self.read } else { self.write };
         let what = &self.what;
-        let remove = || format!("remove the entry, or name a folder that has nothing to do with {what}");
+        let general = |fix: String| self.fix.clone().unwrap_or(fix);
+        let remove = || general(format!("remove the entry, or name a folder that has nothing to do with {what}"));
         if path == self.place {
             return (extent != Extent::Nothing).then(|| (format!("it is {what}"), remove()));
         }
@@ -60,7 +63,7 @@ impl Guard {
         }
         (kind == Kind::Write && self.place.starts_with(path)).then(|| {
             let why = format!("it holds {what} ({})", self.place.display());
-            (why, format!("name a folder in it that does not hold {what}"))
+            (why, general(format!("name a folder in it that does not hold {what}")))
         })
     }
 }

@@ -1,174 +1,109 @@
-//! Reads the facts that the entries are judged by: where the protected places of this user and these settings are, and
-//! where entries lead. Whatever a step could use to steer a later run is one of them.
+//! Reads the facts of this host that the entries are judged by, and where entries lead.
 
-use std::fs::{self, DirBuilder};
+use std::collections::HashMap;
+use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, Kind};
 use super::facts::{Asked, Facts};
-use super::guard::{Extent, Guard};
+use super::look::Look;
+use super::protected::Guards;
 use super::walk::{Walk, as_far_as_real, walk};
-use crate::attempt::worktree;
 use crate::backend::bubblewrap;
 use crate::outcome::{Reason, Refusal};
-use crate::process::path;
+use crate::private;
 use crate::settings::{self, Settings};
-use crate::{private, provider, reach};
 use nix::errno::Errno;
+use nix::unistd::geteuid;
 
 /// The user's home, if it is known.
 pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
-/// Where the entries lead.
-pub fn ask(entries: Vec<Entry>, factory: &Path) -> Vec<Asked> {
-    let home = home();
-    let nowhere = || Walk { places: Vec::new(), links: Vec::new(), end: Err(Errno::ENOENT) };
-    let asked = entries.into_iter().map(|entry| {
-        let walk = entry.place(factory, home.as_deref()).map_or_else(nowhere, |place| walk(&place));
-        Asked { entry, walk }
-    });
-    asked.collect()
+/// Where entries lead. To each path is gone once.
+pub struct Ways<'a> {
+    /// A real path.
+    factory: &'a Path,
+    home: Option<PathBuf>,
+    gone: HashMap<PathBuf, Rc<Walk>>,
 }
 
-/// The facts for these settings; `factory` is a real path.
-pub fn facts(factory: &Path, settings: &Settings) -> Facts {
-    let temp = as_far_as_real(&std::env::temp_dir());
-    let mut facts = Facts {
-        guards: guards(factory, settings, &temp),
-        attempts: factory.join("attempts"),
-        hidden: bubblewrap::hidden(),
-        hide: private_places(),
-        home: home().map(|home| as_far_as_real(&home)),
-        ..Facts::default()
-    };
-    facts.hide.push(temp.clone());
-    facts.temp = temp;
-    let mut writes = ask(entry::all_writes(settings), factory);
-    facts.guards.extend(writes.iter().flat_map(|one| other_factories(&one.walk, factory)));
-    // Outer ones first: what lies in one that is writable does not count by where it leads.
-    let home = home();
-    writes.sort_by_key(|one| one.entry.place(factory, home.as_deref()).map(|place| place.components().count()));
-    for one in writes {
-        let place = facts.place(&one);
-        facts.writable.extend(place);
+impl<'a> Ways<'a> {
+    /// None gone yet; `factory` is a real path.
+    pub fn new(factory: &'a Path) -> Ways<'a> {
+        Ways { factory, home: home(), gone: HashMap::new() }
     }
-    facts
+
+    /// The entries, each with its way.
+    pub fn ask(&mut self, entries: Vec<Entry>) -> Vec<Asked> {
+        let nowhere = || Walk { places: Vec::new(), links: Vec::new(), end: Err(Errno::ENOENT) };
+        let asked = entries.into_iter().map(|entry| {
+            let walk = match entry.place(self.factory, self.home.as_deref()) {
+                Some(place) => self.gone.entry(place).or_insert_with_key(|place| Rc::new(walk(place))).clone(),
+                None => Rc::new(nowhere()),
+            };
+            Asked { entry, walk }
+        });
+        asked.collect()
+    }
+
+    /// The facts for these settings; `look` finds other factories in what can be written, as far as it reaches.
+    pub fn facts(&mut self, settings: &Settings, look: &mut Look) -> Facts {
+        let temp = std::env::temp_dir();
+        let all = self.ask(entry::all(settings));
+        let (mut writes, factory) = (all.clone(), self.factory);
+        writes.retain(|one| one.entry.kind == Kind::Write);
+        let mut guards = Guards::of(factory, settings, &temp);
+        for end in writes.iter().filter_map(|one| one.walk.end.as_ref().ok()) {
+            let above = end.path.ancestors().filter(|above| *above != factory && above.join(settings::FILE).is_file());
+            above.for_each(|above| guards.add_other(above));
+        }
+        let temp = as_far_as_real(&temp);
+        let mut facts = Facts {
+            guards: guards.all,
+            attempts: all.iter().flat_map(|one| &one.walk.places).filter(|place| is_attempts(place)).cloned().collect(),
+            hidden: bubblewrap::hidden(),
+            is_root: geteuid().is_root(),
+            hide: private_places().into_iter().chain([temp.clone()]).collect(),
+            home: self.home.as_ref().map(|home| as_far_as_real(home)),
+            temp,
+            ..Facts::default()
+        };
+        facts.attempts.insert(factory.join("attempts"));
+        // Outer ones first: what lies in one that is writable does not count by where it leads.
+        writes
+            .sort_by_key(|one| one.entry.place(factory, self.home.as_deref()).map(|place| place.components().count()));
+        let mut inner = Guards::default();
+        for one in writes {
+            let Some(place) = facts.place(&one) else { continue };
+            look.at(&place).factories.iter().for_each(|found| inner.add_other(found));
+            facts.writable.insert(place);
+        }
+        facts.guards.extend(inner.all);
+        facts
+    }
 }
 
-/// What must not be seen: each by itself, or, as long as one is missing, the folder they are made in.
+/// Whether a place is the folder of attempts of some factory.
+fn is_attempts(place: &Path) -> bool {
+    place.ends_with("attempts") && place.with_file_name(settings::FILE).exists()
+}
+
+/// What must not be seen: kusaw's data folder as a whole, so that nothing made in it later appears, and what links lead to out
+/// of it.
 fn private_places() -> Vec<PathBuf> {
-    let places = private::ALL.map(|(name, _)| private::place(name).map(|place| as_far_as_real(&place)));
-    if places.iter().flatten().filter(|place| place.is_dir()).count() == places.len() {
-        return places.into_iter().flatten().collect();
-    }
-    private::data().map(|data| as_far_as_real(&data)).into_iter().collect()
+    let inner = private::places().into_iter().map(|(place, _)| as_far_as_real(&place)).filter(|place| place.exists());
+    private::data().iter().map(|data| as_far_as_real(data)).chain(inner).collect()
 }
 
 /// Makes the folders that are to be hidden, where they are not there: nothing can be laid over what is missing, and what is
 /// made while a step runs would be seen.
 pub fn provide(hidden: &[PathBuf]) -> Result<(), Refusal> {
-    hidden.iter().filter(|place| !place.is_dir()).try_for_each(|place| {
+    hidden.iter().filter(|place| !place.exists()).try_for_each(|place| {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(place);
         made.map_err(|e| Refusal::new(Reason::SetupFailed, format!("{}: {e}", place.display())))
     })
-}
-
-fn guards(factory: &Path, settings: &Settings, temp: &Path) -> Vec<Guard> {
-    let mut guards = Vec::new();
-    for (name, what) in private::ALL {
-        guards.extend(private::place(name).map(|place| Guard::hidden(as_far_as_real(&place), what)));
-    }
-    let itself = Extent::Itself;
-    guards.push(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });
-    guards.extend(factory_guards(factory, "the factory"));
-    guards.extend(home().map(|home| Guard::kept(as_far_as_real(&home), "your home", itself)));
-    let cache = reach::base("XDG_CACHE_HOME", ".cache").map(|cache| as_far_as_real(&cache.join("kusaw")));
-    guards.extend(cache.map(|cache| Guard::kept(cache, "what kusaw prepares for launches", Extent::All)));
-    guards.extend(programs().into_iter().map(|(place, what)| Guard::kept(place, what, Extent::All)));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = path::folders(&path).map(|folder| as_far_as_real(&folder));
-    guards.extend(folders.map(|folder| Guard::kept(folder, "a folder of PATH", Extent::Entries)));
-    for (name, repo) in &settings.repos {
-        let place = worktree::place(&repo.path.value, factory, home().as_deref());
-        let git = git_folders(&as_far_as_real(&place)).into_iter();
-        guards.extend(git.map(|git| Guard::kept(git, format!("the git folder of repo {name}"), Extent::All)));
-    }
-    guards
-}
-
-fn factory_guards(factory: &Path, name: &str) -> [Guard; 3] {
-    [
-        Guard::kept(factory.into(), format!("{name}'s folder"), Extent::Itself),
-        Guard::kept(factory.join(settings::FILE), format!("{name}'s settings"), Extent::All),
-        Guard::kept(factory.join("attempts"), format!("{name}'s folder of attempts"), Extent::All),
-    ]
-}
-
-/// Factories that an entry lies in, or would be.
-fn other_factories(walk: &Walk, own: &Path) -> Vec<Guard> {
-    let Ok(end) = &walk.end else { return Vec::new() };
-    let above = end.path.ancestors().filter(|above| *above != own && above.join(settings::FILE).exists());
-    above.flat_map(|above| factory_guards(above, "another factory")).collect()
-}
-
-/// The programs that are started outside, now or in a later run.
-fn programs() -> Vec<(PathBuf, String)> {
-    let mut programs = Vec::new();
-    if let Ok(own) = std::env::current_exe().and_then(|own| own.canonicalize()) {
-        let stage = as_far_as_real(&own.with_file_name("kusaw-enter"));
-        programs.extend([(own, "kusaw itself".into()), (stage, "kusaw's own stage".into())]);
-    }
-    let agents = provider::ALL.iter().map(|provider| provider.executable);
-    for name in ["bwrap", "git"].into_iter().chain(agents) {
-        let found = path::find(name).and_then(|found| found.canonicalize().ok());
-        programs.extend(found.map(|real| (real, format!("the program {name}"))));
-    }
-    for provider in provider::ALL {
-        let root = provider::installed(provider).and_then(|(_, root)| root);
-        programs.extend(root.map(|root| (root, format!("what {} is installed in", provider.executable))));
-    }
-    programs
-}
-
-/// Where a repository's control files are: its .git, and the git folder that a linked worktree's leads to. Of a bare one itself.
-fn git_folders(repo: &Path) -> Vec<PathBuf> {
-    let git = repo.join(".git");
-    match fs::metadata(&git) {
-        Ok(meta) if meta.is_file() => [git.clone()].into_iter().chain(common_folder(repo, &git)).collect(),
-        Ok(_) => vec![as_far_as_real(&git)],
-        Err(_) if repo.join("HEAD").is_file() => vec![repo.into()],
-        Err(_) => Vec::new(),
-    }
-}
-
-/// gitrepository-layout(5): "gitdir: PATH", and there a file with the path of the common folder.
-fn common_folder(repo: &Path, git: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(git).ok()?;
-    let own = repo.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(own.join("commondir")).map_or_else(|_| own.clone(), |to| own.join(to.trim()));
-    common.canonicalize().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_git_folders_of_every_kind_of_repository_are_known() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
-        fs::create_dir_all(at("main/.git/worktrees/w")).unwrap();
-        fs::create_dir_all(at("linked")).unwrap();
-        fs::create_dir_all(at("bare")).unwrap();
-        fs::write(at("linked/.git"), "gitdir: ../main/.git/worktrees/w\n").unwrap();
-        fs::write(at("main/.git/worktrees/w/commondir"), "../..\n").unwrap();
-        fs::write(at("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
-        assert_eq!(git_folders(&at("main")), [at("main/.git")]);
-        assert_eq!(git_folders(&at("linked")), [at("linked/.git"), at("main/.git")]);
-        assert_eq!(git_folders(&at("bare")), [at("bare")]);
-        assert!(git_folders(&at("main/.git/worktrees")).is_empty());
-    }
 }

@@ -1,64 +1,87 @@
-//! Looks for what cannot be seen in a path's name: sockets, which a read-only mount does not close, and a repository's git
-//! folder. It follows no link, opens nothing but folders, and ends after so many names.
+//! Looks for what cannot be seen in a path's name: sockets, which a read-only mount does not close, checkouts, and other
+//! factories. It follows no link, opens nothing but folders, and ends after so many names.
 
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-/// How many names may still be looked at, and whether below folders too.
-#[derive(Debug, Clone, Copy)]
-pub struct Names {
+use crate::settings;
+
+/// Looks into folders, into each once, until it has seen so many names.
+#[derive(Debug)]
+pub struct Look {
     left: usize,
-    deep: bool,
+    /// Levels below the folder itself.
+    depth: usize,
+    /// There were more names.
+    pub stopped: bool,
+    seen: HashMap<PathBuf, Rc<Found>>,
 }
-
-impl Names {
-    /// Whether it is worth telling that they were too few.
-    pub fn tells(self) -> bool {
-        self.deep
-    }
-}
-
-/// A launch never walks: the entries' own folders, and of them no more than takes a few milliseconds.
-pub const AT_LAUNCH: Names = Names { left: 2_000, deep: false };
-
-/// For `validate`: all entries together.
-pub const TO_VALIDATE: Names = Names { left: 200_000, deep: true };
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Pathname sockets.
     pub sockets: Vec<PathBuf>,
-    /// Whether the folder itself is a checkout.
-    pub git: bool,
-    /// Not everything was looked at.
-    pub stopped: bool,
+    /// Folders that are checkouts.
+    pub checkouts: Vec<PathBuf>,
+    /// Folders with settings.
+    pub factories: Vec<PathBuf>,
 }
 
-/// Looks into the folder `place`; what cannot be listed is left out.
-pub fn look(place: &Path, names: &mut Names) -> Found {
-    let mut found = Found::default();
-    let mut ahead = vec![place.to_path_buf()];
-    while let Some(folder) = ahead.pop() {
-        let Ok(list) = fs::read_dir(&folder) else { continue };
-        for entry in list.flatten() {
-            if names.left == 0 {
-                found.stopped = true;
-                return found;
-            }
-            names.left -= 1;
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_socket() {
-                found.sockets.push(entry.path());
-            }
-            found.git |= entry.file_name() == ".git" && folder == place;
-            if names.deep && kind.is_dir() {
-                ahead.push(entry.path());
+impl Look {
+    /// For a launch: no more than takes a few milliseconds.
+    pub fn at_launch() -> Look {
+        Look::new(2_000, 1)
+    }
+
+    /// For `validate`: all entries together.
+    pub fn to_validate() -> Look {
+        Look::new(200_000, usize::MAX)
+    }
+
+    fn new(left: usize, depth: usize) -> Look {
+        Look { left, depth, stopped: false, seen: HashMap::new() }
+    }
+
+    /// At the folder `place`; what cannot be listed is left out.
+    pub fn at(&mut self, place: &Path) -> Rc<Found> {
+        if let Some(found) = self.seen.get(place) {
+            return found.clone();
+        }
+        let found = Rc::new(self.find(place));
+        self.seen.insert(place.into(), found.clone());
+        found
+    }
+
+    fn find(&mut self, place: &Path) -> Found {
+        let mut found = Found::default();
+        let mut ahead = VecDeque::from([(place.to_path_buf(), self.depth)]);
+        while let Some((folder, depth)) = ahead.pop_front() {
+            let Ok(list) = fs::read_dir(&folder) else { continue };
+            for entry in list.flatten() {
+                if self.left == 0 {
+                    self.stopped = true;
+                    return found;
+                }
+                self.left -= 1;
+                let Ok(kind) = entry.file_type() else { continue };
+                let name = entry.file_name();
+                if kind.is_socket() {
+                    found.sockets.push(entry.path());
+                } else if name == ".git" {
+                    found.checkouts.push(folder.clone());
+                } else if name == settings::FILE && entry.path().is_file() {
+                    found.factories.push(folder.clone());
+                } else if kind.is_dir() && depth > 0 {
+                    ahead.push_back((entry.path(), depth - 1));
+                }
             }
         }
+        found
     }
-    found
 }
 
 #[cfg(test)]
@@ -67,15 +90,20 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn sockets_are_found_and_the_look_ends() {
+    fn what_is_looked_for_is_found_and_the_look_ends() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        fs::create_dir_all(at("a/.git")).unwrap();
-        let _kept = [at("s"), at("a/t")].map(|path| UnixListener::bind(path).unwrap());
-        let look = |place: &Path, mut names: Names| look(place, &mut names);
-        assert_eq!(look(folder.path(), AT_LAUNCH).sockets, [at("s")]);
-        assert_eq!(look(folder.path(), TO_VALIDATE).sockets.len(), 2);
-        assert!(look(&at("a"), AT_LAUNCH).git && !look(folder.path(), TO_VALIDATE).git);
-        assert!(look(folder.path(), Names { left: 1, deep: true }).stopped);
+        fs::create_dir_all(at("a/b/.git")).unwrap();
+        fs::create_dir_all(at("c/kusaw.yaml")).unwrap();
+        fs::write(at("a/kusaw.yaml"), "").unwrap();
+        let _kept = [at("s"), at("a/b/t")].map(|path| UnixListener::bind(path).unwrap());
+        let launch = Look::at_launch().at(folder.path());
+        assert_eq!((&launch.sockets, &launch.factories), (&vec![at("s")], &vec![at("a")]));
+        assert!(launch.checkouts.is_empty());
+        let all = Look::to_validate().at(folder.path());
+        assert_eq!((all.sockets.len(), &all.checkouts), (2, &vec![at("a/b")]));
+        let mut short = Look::new(1, usize::MAX);
+        short.at(folder.path());
+        assert!(short.stopped);
     }
 }

@@ -5,9 +5,13 @@ mod danger;
 mod decide;
 mod entry;
 mod facts;
+mod finding;
+mod git;
 mod guard;
 mod host;
 mod look;
+mod protected;
+mod shown;
 mod walk;
 
 use std::collections::{BTreeSet, HashSet};
@@ -16,12 +20,15 @@ use std::path::{Path, PathBuf};
 use crate::attempt;
 use crate::outcome::Refusal;
 use crate::settings::{Mode, Settings, Step, effective};
+use crate::stderr;
 
-pub use danger::Finding;
 pub use decide::Allowed;
 use decide::Verdict;
 use entry::Entry;
 use facts::Asked;
+pub use finding::Finding;
+use host::Ways;
+use look::Look;
 
 /// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
 /// comes as warnings.
@@ -35,40 +42,51 @@ pub fn of_attempt(
     if entries.is_empty() {
         return Ok(Default::default());
     }
-    let facts = host::facts(factory, settings);
-    let asked = host::ask(entries, factory);
+    let mut ways = Ways::new(factory);
+    let mut look = Look::at_launch();
+    let facts = ways.facts(settings, &mut look);
+    let asked = ways.ask(entries);
     let mut allowed = decide::allowed(&asked, &facts)?;
     host::provide(&allowed.hide)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
+        // bubblewrap makes a link once only.
+        allowed.links.sort();
+        allowed.links.dedup();
     }
     let dangers = danger::all(factory, settings, &facts);
-    let mut names = look::AT_LAUNCH;
     let mounted: HashSet<&PathBuf> = allowed.read.iter().chain(&allowed.write).collect();
     let is_mounted = |one: &&Asked| one.walk.end.as_ref().is_ok_and(|end| mounted.contains(&end.path));
     let warned = asked.iter().filter(is_mounted);
-    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, &mut names)).collect();
+    let warnings = warned.filter_map(|one| danger::warning(one, &dangers, Some(&mut look))).collect();
     Ok((allowed, warnings))
 }
 
-/// Whether a step of `factory` can write in `folder`: an attempt's, or one that its settings allow. If they cannot be read it
-/// may, so that a factory which is being edited protects no less.
+/// Whether a step of `factory` can write in `folder`: an attempt's, one that its settings allow, or, when they cannot be read,
+/// any.
 pub fn a_step_can_write(factory: &Path, folder: &Path) -> bool {
     let of_settings = || {
         let (factory, settings) = attempt::load(factory).ok()?;
-        Some(host::facts(&factory, &settings).writable.iter().any(|place| folder.starts_with(place)))
+        Some(
+            Ways::new(&factory)
+                .facts(&settings, &mut Look::at_launch())
+                .writable
+                .iter()
+                .any(|place| folder.starts_with(place)),
+        )
     };
     folder.starts_with(factory.join("attempts")) || of_settings().unwrap_or(true)
 }
 
 /// What is to be said about the entries of all steps that are sandboxed: refusals of a launch, then warnings.
 pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Finding>) {
-    let facts = host::facts(factory, settings);
+    let mut ways = Ways::new(factory);
+    let mut look = Look::to_validate();
+    let facts = ways.facts(settings, &mut look);
     let dangers = danger::all(factory, settings, &facts);
-    let mut names = look::TO_VALIDATE;
     let (mut errors, mut warnings, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut judge = |key: String, entries: Vec<Entry>| {
-        let asked = host::ask(entries, factory);
+        let asked = ways.ask(entries);
         let verdicts = decide::judge(&asked, &facts);
         let mounts = verdicts.iter().filter(|verdict| matches!(verdict, Ok(Verdict::Mount(_)))).count();
         if let Err(refusal) = decide::few_enough(mounts) {
@@ -76,14 +94,18 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             errors.insert(Finding { code, key, path: String::new(), what: refusal.detail, fix });
         }
         for (one, verdict) in asked.iter().zip(verdicts) {
-            errors.extend(verdict.err().map(|r| danger::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
+            let look = verdict.is_ok().then_some(&mut look);
+            errors.extend(verdict.err().map(|r| finding::finding(r.reason.code(), &one.entry, r.why, &r.fix)));
             if facts.loose(&one.walk).is_none() && seen.insert(one.entry.clone()) {
-                warnings.extend(danger::warning(one, &dangers, &mut names));
+                warnings.extend(danger::warning(one, &dangers, look));
             }
         }
     };
     for (name, step) in settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required) {
         judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
+    }
+    if look.stopped {
+        stderr::say("too much to look at: not all sockets, checkouts and factories in what is allowed were found");
     }
     (errors.into_iter().collect(), warnings.into_iter().collect())
 }

@@ -4,10 +4,12 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{self, FileType};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
+use kusaw_enter::place::Identity;
 use nix::errno::Errno;
+use nix::unistd::geteuid;
 
 /// As many as the kernel follows, path_resolution(7).
 const MOST_LINKS: usize = 40;
@@ -30,6 +32,8 @@ pub struct End {
     pub path: PathBuf,
     /// What is there.
     pub what: What,
+    /// Which one, so that the mount can be seen to be of the same.
+    pub is: Identity,
 }
 
 /// What is at the end.
@@ -44,6 +48,9 @@ pub enum What {
     /// A device node.
     Device,
 }
+
+/// More places than any way of sense has; links full of `x/../` have more.
+const MOST_PLACES: usize = 256;
 
 /// Goes to `path`, which is absolute.
 pub fn walk(path: &Path) -> Walk {
@@ -70,9 +77,17 @@ fn go(path: &Path, walk: &mut Walk) -> Result<End, Errno> {
             continue;
         }
         let place = real.join(&name);
+        if walk.places.len() == MOST_PLACES {
+            return Err(Errno::ELOOP);
+        }
         walk.places.push(place.clone());
-        let kind = fs::symlink_metadata(&place).map_err(errno)?.file_type();
+        let meta = fs::symlink_metadata(&place).map_err(errno)?;
+        let kind = meta.file_type();
         if kind.is_symlink() {
+            let folder = fs::metadata(&real).map_err(errno)?;
+            if !is_trusted(meta.uid(), folder.mode(), folder.uid(), geteuid().as_raw()) {
+                return Err(Errno::EACCES);
+            }
             let target = fs::read_link(&place).map_err(errno)?;
             names(&target).rev().for_each(|name| ahead.push_front(name));
             walk.links.push((place, target));
@@ -84,7 +99,15 @@ fn go(path: &Path, walk: &mut Walk) -> Result<End, Errno> {
             real = place;
         }
     }
-    Ok(End { path: real, what })
+    // Once more in one go: names may have been exchanged between the steps, and what is guarded is the path.
+    let is = Identity::of(&real)?;
+    Ok(End { path: real, what, is })
+}
+
+/// Whether a link is followed: in a folder that everybody can write, one's own and the folder's owner's, as the kernel has it
+/// for /tmp (proc_sys_fs(5), protected_symlinks; it can be turned off).
+fn is_trusted(owner: u32, folder_mode: u32, folder_owner: u32, own: u32) -> bool {
+    folder_mode & 0o002 == 0 || owner == own || owner == folder_owner
 }
 
 /// The names on a path; the first of an absolute one is `/`.
@@ -127,9 +150,18 @@ mod tests {
         symlink("a/../a/b", at("relative")).unwrap();
         symlink(at("relative"), at("a/absolute")).unwrap();
         let walk = walk(&at("a/absolute/./file"));
-        assert_eq!(walk.end, Ok(End { path: at("a/b/file"), what: What::File }));
+        let is = Identity::of(&at("a/b/file")).unwrap();
+        assert_eq!(walk.end, Ok(End { path: at("a/b/file"), what: What::File, is }));
         assert_eq!(walk.links.iter().map(|l| &l.0).collect::<Vec<_>>(), [&at("a/absolute"), &at("relative")]);
         assert!([at("a"), at("relative"), at("a/b/file")].iter().all(|place| walk.places.contains(place)));
+    }
+
+    #[test]
+    fn a_link_of_another_user_in_a_folder_of_everybody_is_not_followed() {
+        let (root, own, other) = (0, 1000, 1001);
+        assert!(!is_trusted(other, 0o041777, root, own) && !is_trusted(other, 0o040777, own, own));
+        assert!(is_trusted(own, 0o041777, root, own) && is_trusted(root, 0o041777, root, own));
+        assert!(is_trusted(other, 0o040755, root, own));
     }
 
     #[test]
@@ -139,6 +171,9 @@ mod tests {
         symlink("loop", at("loop")).unwrap();
         symlink("nowhere", at("dangling")).unwrap();
         fs::write(at("file"), "").unwrap();
+        symlink("a/../".repeat(MOST_PLACES) + "a", at("long")).unwrap();
+        fs::create_dir(at("a")).unwrap();
+        assert_eq!(walk(&at("long")).end, Err(Errno::ELOOP));
         for (path, errno, place) in [
             ("loop/x", Errno::ELOOP, "loop"),
             ("dangling", Errno::ENOENT, "nowhere"),

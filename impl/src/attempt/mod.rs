@@ -206,6 +206,7 @@ impl<'a> Attempt<'a> {
                 .collect(),
             hide: allowed.hide,
             links: allowed.links,
+            identities: allowed.identities,
             pins: worktrees.iter().map(|w| w.join(".git")).collect(),
             connect: self.connect(),
             env: Vec::new(),

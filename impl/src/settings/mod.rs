@@ -8,6 +8,7 @@ mod validate;
 mod words;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -26,6 +27,9 @@ pub const FILE: &str = "kusaw.yaml";
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// The file they were read from, as it was named.
+    #[serde(skip)]
+    pub file: PathBuf,
     /// The factory-wide block.
     #[serde(default)]
     pub sandbox: Sandbox,

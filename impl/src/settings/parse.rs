@@ -11,7 +11,7 @@ use super::{Complaint, Settings, validate};
 /// Largest settings file in bytes.
 pub const MAX: usize = 1 << 20;
 
-/// The settings in `bytes`, parsed and validated; `file` is only named in complaints.
+/// The settings in `bytes`, parsed and validated; `file` is where they come from.
 pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaint>> {
     let whole = |what: &str| Box::new(Complaint::new(file, "", (0, 0), "", what));
     if bytes.len() > MAX {
@@ -28,8 +28,9 @@ pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaint>> {
             e.into_inner()
         })
     });
-    let settings: Settings = parsed.map_err(|e| Box::new(complaint(file, text, &key, &e)))?;
+    let mut settings: Settings = parsed.map_err(|e| Box::new(complaint(file, text, &key, &e)))?;
     validate::check(&settings, file, text)?;
+    settings.file = file.into();
     Ok(settings)
 }
 

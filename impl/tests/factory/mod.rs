@@ -114,6 +114,27 @@ impl Factory {
     }
 }
 
+/// One with data, keys and a store in its home, whose step `s` runs a script; `sandbox` is the rest of the factory's block.
+pub fn factory(sandbox: &str, script: &str) -> Factory {
+    let factory = Factory::new("");
+    factory.repo();
+    for folder in ["data/in", "data/out", ".ssh", ".local/share/kusaw/store", "secret"] {
+        fs::create_dir_all(factory.home().join(folder)).unwrap();
+    }
+    for file in ["data/in/file", ".ssh/id", ".local/share/kusaw/store/token", "secret/file"] {
+        fs::write(factory.home().join(file), format!("{file}\n")).unwrap();
+    }
+    settings(&factory, &format!("sandbox: {{mode: required, {sandbox}}}"), script);
+    factory
+}
+
+pub fn settings(factory: &Factory, sandbox: &str, script: &str) {
+    let quoted = serde_json::to_string(script).unwrap();
+    let steps = format!("steps:\n  s:\n    repos: [demo]\n    run: [bash, -c, {quoted}]\n");
+    let text = format!("{sandbox}\nrepos: {{demo: {{path: ../demo}}}}\n{steps}");
+    fs::write(factory.path().join("kusaw.yaml"), text).unwrap();
+}
+
 /// Waits until something is so; a bound against hanging only.
 pub fn wait_until(what: impl Fn() -> bool) {
     let start = Instant::now();

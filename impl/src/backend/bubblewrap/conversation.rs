@@ -88,6 +88,11 @@ impl<'a> Conversation<'a> {
                 let what = format!("no listener inside the sandbox: {}", Errno::from_raw(errno));
                 Err(Refusal::new(Reason::ProxyFailed, what))
             }
+            Ok(Message::Exchanged(n)) => {
+                let place = job.places.get(n as usize).map(|place| place.path.to_string_lossy());
+                let what = format!("{:?} is not what it was when it was looked at", place.unwrap_or_default());
+                Err(Refusal::new(Reason::PathChanged, what))
+            }
             Ok(Message::NotConfined(pid)) => {
                 let missing = if pid == 1 { "mount" } else { "PID" };
                 Err(Refusal::new(

@@ -30,6 +30,7 @@ pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
     let mut host = Host {
         empty: prepared.path.join(etc::EMPTY),
         etc: prepared.path.clone(),
+        files: reach.hide.iter().filter(|place| !place.is_dir()).cloned().collect(),
         hidden: hidden(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
         proc_masked: paths(PROC_MASKED).filter(|p| root && p.exists()).collect(),

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use kusaw_enter::Job;
 use kusaw_enter::job::mount_namespace;
+use kusaw_enter::place::Place;
 
 use super::Launch;
 use crate::outcome::{End, Reason, Refusal};
@@ -82,12 +83,15 @@ fn job(launch: &Launch) -> Result<Job, Refusal> {
     let env = pairs.map(|(n, v)| [n.as_bytes(), b"=", v.as_bytes()].concat()).map(CString::new);
     let outside =
         mount_namespace().map_err(|e| Refusal::new(Reason::SetupFailed, format!("/proc/self/ns/mnt: {e}")))?;
+    let places =
+        launch.reach.identities.iter().map(|(path, is)| Ok(Place { path: text(&path.into(), "a path")?, is: *is }));
     let job = Job {
         argv,
         env: env.collect::<Result<_, _>>().map_err(|_| nul("a variable"))?,
         cwd: text(&launch.cwd.as_os_str().to_os_string(), "the working folder")?,
         ports: launch.reach.ports(),
         outside,
+        places: places.collect::<Result<_, Refusal>>()?,
     };
     match job.encode().len() {
         0..=kusaw_enter::job::MAX => Ok(job),

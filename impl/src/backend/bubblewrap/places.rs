@@ -1,7 +1,7 @@
 //! What is shown where, besides the system, in the order of mounting. Every place is shown as declared: an outer one never
 //! hides or weakens an inner one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::plan::Host;
 use crate::reach::Reach;
@@ -43,7 +43,8 @@ pub fn places(reach: &Reach, host: &Host) -> Vec<Place> {
     let hidden = reach.hide.iter().chain(host.hidden.iter().filter(|place| !is_named(place)));
     let covers = hidden.map(|place| {
         let holds = places.iter().any(|inner| inner.to != *place && inner.to.starts_with(place));
-        Place { how: if holds { How::Cover } else { How::Read }, from: host.empty.clone(), to: place.clone() }
+        let over = if host.files.contains(place) { Path::new("/dev/null") } else { &host.empty };
+        Place { how: if holds { How::Cover } else { How::Read }, from: over.into(), to: place.clone() }
     });
     let covers: Vec<Place> = covers.collect();
     places.extend(covers);

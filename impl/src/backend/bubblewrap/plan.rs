@@ -19,6 +19,8 @@ pub struct Host {
     pub etc: PathBuf,
     /// An empty folder, to lay over what must not be seen.
     pub empty: PathBuf,
+    /// Of what the reach hides: what is no folder.
+    pub files: Vec<PathBuf>,
     /// Folders below /usr that hold other people's sources.
     pub hidden: Vec<PathBuf>,
     /// As root: parts of /proc that are made read-only or unreadable, as OCI runtimes do.
@@ -90,7 +92,9 @@ impl Plan {
         let system = ["/usr", "/etc", "/proc", "/dev"].map(Path::new);
         let made = host.links.iter().map(|(name, _)| name).chain(&host.folders).map(PathBuf::as_path);
         let taken: Vec<&Path> = places.iter().map(|place| place.to.as_path()).chain(system).chain(made).collect();
-        let private = [reach.home.as_path(), Path::new("/tmp")];
+        // An open home has its links already.
+        let private = [Path::new("/tmp")].into_iter().chain((!reach.home_is_open).then_some(reach.home.as_path()));
+        let private: Vec<&Path> = private.collect();
         for (name, target) in &reach.links {
             let is_free =
                 |place: &Path| !place.starts_with(name) && (!name.starts_with(place) || private.contains(&place));
@@ -262,6 +266,17 @@ mod tests {
         --ro-bind /home/dev/f/attempts/a/worktrees/demo/.git /home/dev/f/attempts/a/worktrees/demo/.git
         --tmpfs /dev/shm
         ");
+    }
+
+    #[test]
+    fn over_a_hidden_file_comes_one_that_cannot_be_opened() {
+        let reach = Reach { hide: vec!["/vol/keys".into()], read: vec!["/vol".into()], ..reach() };
+        let host = Host { files: vec!["/vol/keys".into()], ..host() };
+        let places = of_places(&reach, &host);
+        assert!(
+            places.contains("--ro-bind /vol /vol\n") && places.contains("--ro-bind /dev/null /vol/keys\n"),
+            "{places}"
+        );
     }
 
     #[test]

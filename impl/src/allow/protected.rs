@@ -1,0 +1,103 @@
+//! Where the protected places of this user and these settings are: whatever a step could use to see what it must not, or to
+//! steer a later run. A place is protected together with every link on the way to it: who replaces one leads elsewhere.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
+
+use super::git;
+use super::guard::{Extent, Guard};
+use super::host;
+use super::walk::{as_far_as_real, walk};
+use crate::attempt::worktree;
+use crate::process::path;
+use crate::settings::{self, Settings};
+use crate::{private, provider, reach};
+
+/// The protected places.
+#[derive(Debug, Default)]
+pub struct Guards {
+    /// In the order in which they are asked. All places are real.
+    pub all: Vec<Guard>,
+    others: HashSet<PathBuf>,
+}
+
+impl Guards {
+    /// Those of these settings; `factory` is a real path, `temp` the folder for temporary files as it is named.
+    pub fn of(factory: &Path, settings: &Settings, temp: &Path) -> Guards {
+        let mut guards = Guards::default();
+        private::places().into_iter().for_each(|(place, what)| guards.add(Guard::hidden(place, what)));
+        let itself = Extent::Itself;
+        guards
+            .add(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });
+        guards.add_factory(factory, "the factory", None);
+        guards.add(Guard::kept(settings.file.clone(), "the factory's settings", Extent::All));
+        host::home().into_iter().for_each(|home| guards.add(Guard::kept(home, "your home", itself)));
+        let cache = reach::base("XDG_CACHE_HOME", ".cache").map(|cache| cache.join("kusaw"));
+        cache.into_iter().for_each(|cache| {
+            guards.add(Guard::kept(cache, "what kusaw prepares for launches", Extent::All));
+        });
+        programs().into_iter().for_each(|(place, what)| guards.add(Guard::kept(place, what, Extent::All)));
+        if geteuid().is_root() {
+            // Nobody else can write there, and all that runs outside comes from it.
+            let system = ["/usr", "/lib", "/lib64"].map(|place| Guard::kept(place.into(), "the system", Extent::All));
+            system.into_iter().for_each(|guard| guards.add(guard));
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        path::folders(&path).for_each(|folder| guards.add(Guard::kept(folder, "a folder of PATH", Extent::Entries)));
+        for (name, repo) in &settings.repos {
+            let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
+            guards.add(Guard::kept(place.clone(), format!("repo {name}"), Extent::Nothing));
+            for git in git::control(&as_far_as_real(&place)) {
+                guards.add(Guard::kept(git, format!("the git folder of repo {name}"), Extent::All));
+            }
+        }
+        guards
+    }
+
+    /// Another factory.
+    pub fn add_other(&mut self, factory: &Path) {
+        if self.others.insert(factory.into()) {
+            let file = factory.join(settings::FILE);
+            let fix = format!("name a folder that has nothing to do with it; remove {file:?} if a step left it there");
+            self.add_factory(factory, "another factory", Some(fix));
+        }
+    }
+
+    fn add_factory(&mut self, factory: &Path, name: &str, fix: Option<String>) {
+        for (place, what, write) in [
+            (factory.into(), "folder", Extent::Itself),
+            (factory.join(settings::FILE), "settings", Extent::All),
+            (factory.join("attempts"), "folder of attempts", Extent::All),
+        ] {
+            self.add(Guard { fix: fix.clone(), ..Guard::kept(place, format!("{name}'s {what}"), write) });
+        }
+    }
+
+    /// One whose place is a path as it is named.
+    fn add(&mut self, guard: Guard) {
+        for (link, _) in walk(&guard.place).links {
+            self.all.push(Guard::kept(link, format!("a link to {}", guard.what), Extent::Itself));
+        }
+        self.all.push(Guard { place: as_far_as_real(&guard.place), ..guard });
+    }
+}
+
+/// The programs that are started outside, now or in a later run.
+fn programs() -> Vec<(PathBuf, String)> {
+    let mut programs = Vec::new();
+    if let Ok(own) = std::env::current_exe() {
+        let stage = own.with_file_name("kusaw-enter");
+        programs.extend([(own, "kusaw itself".into()), (stage, "kusaw's own stage".into())]);
+    }
+    let agents = provider::ALL.iter().map(|provider| provider.executable);
+    for name in ["bwrap", "git"].into_iter().chain(agents) {
+        programs.extend(path::find(name).map(|found| (found, format!("the program {name}"))));
+    }
+    for provider in provider::ALL {
+        let root = provider::installed(provider).and_then(|(_, root)| root);
+        programs.extend(root.map(|root| (root, format!("what {} is installed in", provider.executable))));
+    }
+    programs
+}
