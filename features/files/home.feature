@@ -92,7 +92,7 @@ Feature: The user's home
     Scenario Outline: what keeps <what> is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
-      And weakened, with "<path>" shown, the same probe gets the secret
+      And weakened, with the host's "<path>" mounted, the same probe gets the secret
 
       Examples:
         | what            | probe           | path       |

@@ -61,7 +61,7 @@ Feature: Keys
     Scenario Outline: what keeps <path> is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
-      And weakened, with "<path>" shown, the same probe gets the secret
+      And weakened, with the host's "<path>" mounted, the same probe gets the secret
 
       Examples:
         | path     | probe                                      |

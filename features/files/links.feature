@@ -33,7 +33,7 @@ Feature: Links
     Scenario Outline: what keeps <road> from the secret is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
-      And weakened, with "~/.aws" shown, the same probe gets the secret
+      And weakened, with the host's "~/.aws" mounted, the same probe gets the secret
 
       Examples:
         | road        | probe                                                                |

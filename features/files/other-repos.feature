@@ -25,7 +25,7 @@ Feature: Other repositories
     Scenario Outline: what keeps a repo <where> is the sandbox around it
       When the step runs the probe "<probe>"
       Then no secret arrives
-      And weakened, with "<path>" shown, the same probe gets the secret
+      And weakened, with the host's "<path>" mounted, the same probe gets the secret
 
       Examples:
         | where           | probe                             | path       |

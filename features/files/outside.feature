@@ -41,7 +41,7 @@ Feature: Nothing is written elsewhere
     Scenario Outline: what keeps <place> is the sandbox around it
       When the step runs the probe "write <folder>/written-{nonce} x"
       Then "<folder>/written-{nonce}" is not there afterwards
-      And weakened, with "<shown>" shown, the same probe writes "<folder>/written-{nonce}"
+      And weakened, with the host's "<shown>" mounted, the same probe writes "<folder>/written-{nonce}"
 
       Examples:
         | place                | folder           | shown     |

@@ -39,7 +39,7 @@ Feature: Agents that hold keys
     Scenario Outline: what keeps <what> is the sandbox around it
       When the step runs the probe "socket <path>"
       Then no secret arrives
-      And weakened, with "<shown>" shown, the same probe gets the secret
+      And weakened, with the host's "<shown>" mounted, the same probe gets the secret
 
       Examples:
         | what                | path                              | shown           |

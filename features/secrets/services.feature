@@ -24,7 +24,7 @@ Feature: Services of the host
     Scenario: what keeps the session bus is the sandbox around it
       When the step runs the probe "socket /run/user/42042/bus"
       Then no secret arrives
-      And weakened, with "/run/user/42042" shown, the same probe gets the secret
+      And weakened, with the host's "/run/user/42042" mounted, the same probe gets the secret
 
     # ai-jail 106: hiding a path failed because a socket was there
     @case:S10

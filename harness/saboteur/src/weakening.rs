@@ -9,8 +9,8 @@ use crate::arguments::Launch;
 pub enum Weakening {
     /// An option, with these operands if any are named.
     Without(Vec<OsString>),
-    /// What hides this path: the host's own is mounted there, writable.
-    Shown(OsString),
+    /// What hides this path and what lies below it: the host's own is mounted there, writable.
+    Mounted(OsString),
     /// What makes this mount read-only.
     Writable(OsString),
 }
@@ -22,7 +22,7 @@ impl Weakening {
     pub fn parse(how: &OsStr, what: &OsStr) -> Option<Weakening> {
         Some(match how.to_str()? {
             "without" => Self::Without(what.to_str()?.split_whitespace().map(OsString::from).collect()),
-            "shown" => Self::Shown(what.to_owned()),
+            "mounted" => Self::Mounted(what.to_owned()),
             "writable" => Self::Writable(what.to_owned()),
             _ => return None,
         })
@@ -40,7 +40,7 @@ impl Weakening {
                 options.retain(|option| guard.is_empty() || !option.starts_with(guard));
                 changed(before != options.len(), guard.join(OsStr::new(" ")))
             }
-            Self::Shown(path) => {
+            Self::Mounted(path) => {
                 // After everything that is mounted, and before what makes the root read-only: a mount point may be missing.
                 let end = options.iter().position(|option| option[0] == "--remount-ro").unwrap_or(options.len());
                 options.insert(end, vec!["--bind".into(), path.clone(), path.clone()]);
@@ -84,8 +84,8 @@ mod tests {
         assert_eq!(weakened("without", "--remount-ro /").unwrap(), BOX.replace("--remount-ro / ", ""));
         assert_eq!(weakened("writable", "/usr").unwrap(), BOX.replace("--ro-bind", "--bind"));
         assert_eq!(weakened("writable", "/").unwrap(), BOX.replace("--remount-ro / ", ""));
-        let shown = BOX.replace("--remount-ro /dev", "--bind /srv /srv --remount-ro /dev");
-        assert_eq!(weakened("shown", "/srv").unwrap(), shown);
+        let mounted = BOX.replace("--remount-ro /dev", "--bind /srv /srv --remount-ro /dev");
+        assert_eq!(weakened("mounted", "/srv").unwrap(), mounted);
     }
 
     #[test]

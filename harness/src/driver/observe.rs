@@ -56,7 +56,7 @@ pub struct Protected {
 
 impl Manifest {
     /// What the placeholders of features stand for: template and repo. One that the manifest leaves out is empty.
-    pub fn places(&self) -> [(&'static str, &str, &'static str); 8] {
+    pub fn placeholders(&self) -> [(&'static str, &str, &'static str); 8] {
         let observe = &self.observe;
         let protected = observe.protected.as_ref();
         [

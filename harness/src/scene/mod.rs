@@ -38,7 +38,7 @@ pub struct Kept {
     /// The path in it.
     pub path: PathBuf,
     /// What it must be.
-    pub state: crate::place::State,
+    pub state: crate::state::State,
 }
 
 /// The host's tree at several moments.

@@ -19,7 +19,7 @@ impl Scene {
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
-    /// of the manifest ([`Manifest::places`]). `{library}` is a folder of the user for this scenario, `{allowed}`
+    /// of the manifest ([`Manifest::placeholders`]). `{library}` is a folder of the user for this scenario, `{allowed}`
     /// the path that may be read or written.
     ///
     /// # Errors
@@ -35,7 +35,9 @@ impl Scene {
         if text.contains('{') {
             let manifest = &Self::context()?.manifest;
             let templates = self.templates()?;
-            for (name, template, repo) in [("{factory}", "{{factory}}", "demo")].into_iter().chain(manifest.places()) {
+            for (name, template, repo) in
+                [("{factory}", "{{factory}}", "demo")].into_iter().chain(manifest.placeholders())
+            {
                 if text.contains(name) {
                     text = text.replace(name, &templates.with("repo", repo).render(template)?);
                 }

@@ -10,8 +10,8 @@ use super::StepResult;
 use crate::furnished::Furnished;
 use crate::lab::home;
 use crate::launch::Launch;
-use crate::place::State;
 use crate::scene::{Kept, Refusal, Scene};
+use crate::state::State;
 use crate::verdict::ControlKind;
 
 /// A path a row; `{canary}` in it is a name that is a secret itself.

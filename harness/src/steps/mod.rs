@@ -14,10 +14,10 @@ mod marks;
 mod processes;
 mod protected;
 mod records;
+mod repositories;
 mod secrets;
 mod settings;
 mod tree;
-mod usual;
 mod weakened;
 mod writes;
 

@@ -10,7 +10,9 @@ use crate::launch::Launch;
 use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
-#[then(regex = r#"^weakened, (\w+) "([^"]+)"( shown| writable)?, the same probe gets the secret$"#)]
+#[then(
+    regex = r#"^weakened, (without|with|with the host's) "([^"]+)"( mounted| writable)?, the same probe gets the secret$"#
+)]
 async fn gets_the_secret(scene: &mut Scene, how: String, what: String, state: String) -> StepResult {
     let launch = weakened(scene, &how, &what, &state).await?;
     let found = secrets::secret(&launch);
@@ -18,7 +20,7 @@ async fn gets_the_secret(scene: &mut Scene, how: String, what: String, state: St
     Ok(())
 }
 
-#[then(regex = r#"^weakened, (\w+) "([^"]+)"( shown| writable)?, the same probe succeeds$"#)]
+#[then(regex = r#"^weakened, (without|with|with the host's) "([^"]+)"( mounted| writable)?, the same probe succeeds$"#)]
 async fn succeeds(scene: &mut Scene, how: String, what: String, state: String) -> StepResult {
     let launch = weakened(scene, &how, &what, &state).await?;
     let shown = !launch.report.lines.is_empty() && launch.report.lines.iter().all(|l| l.ok);
@@ -26,7 +28,9 @@ async fn succeeds(scene: &mut Scene, how: String, what: String, state: String) -
     Ok(())
 }
 
-#[then(regex = r#"^weakened, (\w+) "([^"]+)"( shown| writable)?, the same probe leaves it there$"#)]
+#[then(
+    regex = r#"^weakened, (without|with|with the host's) "([^"]+)"( mounted| writable)?, the same probe leaves it there$"#
+)]
 async fn leaves(scene: &mut Scene, how: String, what: String, state: String) -> StepResult {
     let launch = weakened(scene, &how, &what, &state).await?;
     let (there, seen) = writes::searched(scene)?;
@@ -34,7 +38,9 @@ async fn leaves(scene: &mut Scene, how: String, what: String, state: String) -> 
     Ok(())
 }
 
-#[then(regex = r#"^weakened, (\w+) "([^"]+)"( shown| writable)?, the same probe writes "([^"]+)"$"#)]
+#[then(
+    regex = r#"^weakened, (without|with|with the host's) "([^"]+)"( mounted| writable)?, the same probe writes "([^"]+)"$"#
+)]
 async fn is_written(scene: &mut Scene, how: String, what: String, state: String, path: String) -> StepResult {
     let launch = weakened(scene, &how, &what, &state).await?;
     let path = scene.expand(&path)?;
@@ -43,7 +49,9 @@ async fn is_written(scene: &mut Scene, how: String, what: String, state: String,
     Ok(())
 }
 
-#[then(regex = r#"^weakened, (\w+) "([^"]+)"( shown| writable)?, the same probe changes the user's file$"#)]
+#[then(
+    regex = r#"^weakened, (without|with|with the host's) "([^"]+)"( mounted| writable)?, the same probe changes the user's file$"#
+)]
 async fn changes(scene: &mut Scene, how: String, what: String, state: String) -> StepResult {
     let launch = weakened(scene, &how, &what, &state).await?;
     let (kept, seen) = writes::victim_as_it_was(scene)?;
@@ -51,11 +59,13 @@ async fn changes(scene: &mut Scene, how: String, what: String, state: String) ->
     Ok(())
 }
 
-/// The same plan, with the sandbox program started with one guard less: `without` an option, `with` a path shown or writable.
+/// The same plan, with the sandbox program started with one guard less: without an option, with the host's own mounted over a
+/// path, or with a read-only mount writable.
 async fn weakened(scene: &mut Scene, how: &str, what: &str, state: &str) -> Result<Launch, String> {
     let how = match (how, state.trim()) {
         ("without", "") => "without",
-        ("with", state @ ("shown" | "writable")) => state,
+        ("with the host's", "mounted") => "mounted",
+        ("with", "writable") => "writable",
         _ => return Err(format!("nobody knows how to weaken {how} \"{what}\"{state}")),
     };
     let what = scene.expand(what)?.replace('\'', "'\\''");

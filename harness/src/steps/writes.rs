@@ -6,9 +6,9 @@ use cucumber::{given, then};
 
 use super::StepResult;
 use crate::launch::{Launch, shell};
-use crate::place::{State, named};
 use crate::plan::Action;
 use crate::scene::{Kept, Scene};
+use crate::state::{State, named};
 use crate::tree;
 use crate::verdict::ControlKind;
 

@@ -10,9 +10,9 @@ use serde_json::json;
 use super::StepResult;
 use crate::driver::Templates;
 use crate::lab::{HOME, home};
-use crate::place::State;
 use crate::plan::Plan;
 use crate::scene::{Kept, Scene};
+use crate::state::State;
 
 #[given(regex = r#"(?s)^the repository's folder is called "(.*)"$"#)]
 fn repository_called(scene: &mut Scene, name: String) -> StepResult {
