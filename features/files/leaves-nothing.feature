@@ -24,6 +24,13 @@ Feature: The launcher leaves nothing
         | allowlist |
 
     @case:W12
+    Scenario: the host is the same after the first attempt of all
+      Given a user for whom it never ran
+      When the host is looked at before and after the first attempt of all
+      Then nothing on the host is new or changed afterwards
+      And planted, an empty file too many is noticed
+
+    @case:W12
     Scenario: the host is the same after the launcher was killed
       When the launcher is killed by SIGKILL while the step runs, and another attempt has run since
       Then nothing on the host is new or changed afterwards

@@ -71,6 +71,8 @@ pub struct Plan {
     pub files: bool,
     /// The folder that the agents lie in, if elsewhere.
     pub agents: Option<String>,
+    /// The user's home, if another one than the lab's.
+    pub home: Option<String>,
 }
 
 /// The settings that name paths.
@@ -100,6 +102,7 @@ impl Default for Plan {
             folder: None,
             files: false,
             agents: None,
+            home: None,
         }
     }
 }

@@ -38,6 +38,8 @@ pub struct Observe {
     pub outcome: Option<Observation>,
     /// Where it keeps its secrets, keys and signing shim.
     pub protected: Option<Protected>,
+    /// What it makes once and keeps (templates): the first attempt of a user may leave it.
+    pub kept: Vec<String>,
     /// Exit codes by which the factory says that it executed nothing.
     pub refused_codes: Vec<i32>,
 }

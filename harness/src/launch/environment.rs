@@ -36,9 +36,12 @@ pub fn of_user() -> Vec<(String, String)> {
 
 /// Has programs searched in a folder before all others.
 pub fn first_on_path(environment: &mut [(String, String)], folder: &str) {
-    for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
-        *value = format!("{folder}:{value}");
-    }
+    set(environment, "PATH", &format!("{folder}:{}", Lab::search_path()));
+}
+
+/// Gives a variable that is there another value.
+pub fn set(environment: &mut [(String, String)], name: &str, to: &str) {
+    environment.iter_mut().filter(|(own, _)| own == name).for_each(|(_, value)| to.clone_into(value));
 }
 
 /// Where the starts of the backend in a scenario are recorded.

@@ -155,6 +155,7 @@ impl Launcher<'_> {
             Kind::Factory => factory.clone(),
         };
         let mut environment = environment::of_user();
+        plan.home.iter().for_each(|home| environment::set(&mut environment, "HOME", home));
         plan.agents.iter().for_each(|folder| environment::first_on_path(&mut environment, folder));
         for (name, template) in &self.manifest.env.set {
             environment.push((name.clone(), templates.render(template)?));
@@ -255,7 +256,7 @@ impl Launcher<'_> {
             "step": plan.asked,
             "argv": plan.command(),
             "attempt": attempt,
-            "home": HOME,
+            "home": plan.home.as_deref().unwrap_or(HOME),
             "uid": UID,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),

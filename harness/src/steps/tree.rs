@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cucumber::{then, when};
+use cucumber::{given, then, when};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -66,6 +66,33 @@ async fn look_killed(scene: &mut Scene) -> StepResult {
     }
     skip.extend(places(scene)?.1);
     scene.plan.action = Action::Run(shell("true"));
+    scene.run().await?;
+    let after = Tree::of_host(&skip);
+    scene.looks = Some(Looks { before, during: None, inside: None, after, skip, worktree });
+    Ok(())
+}
+
+#[given("a user for whom it never ran")]
+fn new_user(scene: &mut Scene) -> StepResult {
+    let home = format!("/srv/data/home-of-{}", scene.nonce);
+    std::fs::create_dir_all(&home).map_err(|e| format!("{home}: {e}"))?;
+    scene.plan.home = Some(home);
+    Ok(())
+}
+
+#[when("the host is looked at before and after the first attempt of all")]
+async fn look_at_first(scene: &mut Scene) -> StepResult {
+    scene.plan.action = Action::Run(shell("true"));
+    let (worktree, mut skip) = places(scene)?;
+    for kept in &Scene::context()?.manifest.observe.kept {
+        skip.push(PathBuf::from(scene.templates()?.render(kept)?));
+    }
+    for folder in skip.iter().filter_map(|path| path.parent()) {
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    home::provide_repositories(&scene.nonce).map_err(|e| format!("the repositories: {e}"))?;
+    skip.push(home::repository_of(&scene.nonce, "demo").join(".git"));
+    let before = Tree::of_host(&skip);
     scene.run().await?;
     let after = Tree::of_host(&skip);
     scene.looks = Some(Looks { before, during: None, inside: None, after, skip, worktree });
