@@ -44,8 +44,8 @@ const RAW: &[&str] = &[
     "/tmp",
 ];
 
-/// Entries of `allow_read`; the launch of the last one is refused, and costs as much as that takes.
-const ENTRIES: [usize; 4] = [10, 100, 1_000, 5_000];
+/// Entries of `allow_read`; more than 300 are refused, and cost as much as that takes.
+const ENTRIES: [usize; 5] = [10, 100, 300, 1_000, 5_000];
 
 /// Files of a tree that a step may write.
 const FILES: usize = 300_000;
@@ -55,7 +55,7 @@ fn main() {
         eprintln!("bench: KUSAW is not set; run `make bench`");
         std::process::exit(2);
     };
-    let folder = std::env::temp_dir().join(format!("kusaw-bench-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("bench-of-launch-{}", std::process::id()));
     let made = prepare(&folder);
     let measured = made.map(|()| measure(&mut programs(&kusaw, &folder)));
     let _ = std::fs::remove_dir_all(&folder);
@@ -68,21 +68,22 @@ fn main() {
     }
 }
 
-/// The factory, folders to allow, and a large tree.
+/// A factory for each launch, folders to allow, and a large tree.
 fn prepare(folder: &Path) -> io::Result<()> {
-    let mut settings = String::from("sandbox: {mode: required}\nsteps:\n");
-    let mut step = |name: &str, sandbox: &str| {
-        settings += &format!("  {name}: {{run: [/bin/true], sandbox: {{mode: required{sandbox}}}}}\n");
+    let factory = |name: &str, sandbox: &str| {
+        let settings = format!("sandbox: {{mode: required{sandbox}}}\nsteps:\n  s: {{run: [/bin/true]}}\n");
+        std::fs::create_dir_all(folder.join("factories").join(name))?;
+        std::fs::write(folder.join("factories").join(name).join("kusaw.yaml"), settings)
     };
-    step("open", "");
-    step("allowlist", ", network: allowlist");
+    factory("open", "")?;
+    factory("allowlist", ", network: allowlist")?;
     for count in ENTRIES {
         let paths: Vec<String> =
             (0..count).map(|n| folder.join(format!("allowed/{n}")).display().to_string()).collect();
-        step(&format!("read{count}"), &format!(", allow_read: [{}]", paths.join(", ")));
+        factory(&format!("read{count}"), &format!(", allow_read: [{}]", paths.join(", ")))?;
     }
     for tree in ["empty", "large"] {
-        step(tree, &format!(", allow_write: [{}]", folder.join(tree).display()));
+        factory(tree, &format!(", allow_write: [{}]", folder.join(tree).display()))?;
         std::fs::create_dir_all(folder.join(tree))?;
     }
     for n in 0..ENTRIES.into_iter().max().unwrap_or_default() {
@@ -95,15 +96,14 @@ fn prepare(folder: &Path) -> io::Result<()> {
         }
         std::fs::write(part.join(n.to_string()), "")?;
     }
-    std::fs::create_dir_all(folder.join("factory"))?;
-    std::fs::write(folder.join("factory/kusaw.yaml"), settings)
+    Ok(())
 }
 
 /// What is launched in turn; the second is what all are compared with.
 fn programs(kusaw: &OsStr, folder: &Path) -> Vec<(String, Command)> {
-    let run = |step: &str| {
+    let run = |factory: &str| {
         let mut command = Command::new(kusaw);
-        command.arg("--factory").arg(folder.join("factory")).args(["run", step]);
+        command.arg("--factory").arg(folder.join("factories").join(factory)).args(["run", "s"]);
         command
     };
     let mut raw = Command::new("bwrap");
