@@ -8,6 +8,8 @@ Feature: Agents that hold keys
     Background:
       Given a sandboxed step
 
+    # navikt/cplt 240: agents in /tmp, where a temp folder is shared
+    @case:S06
     Scenario Outline: cannot reach <what>
       When the step runs the probe "socket <path>"
       Then no secret arrives
