@@ -37,7 +37,7 @@ pub fn facts() -> BTreeMap<&'static str, String> {
 
 /// The ABI of Landlock, landlock_create_ruleset(2); 0 = not there.
 #[allow(unsafe_code)]
-fn landlock_abi() -> i64 {
+pub fn landlock_abi() -> i64 {
     const VERSION: u32 = 1; // LANDLOCK_CREATE_RULESET_VERSION
     // SAFETY: with this flag and no attribute the call only returns a number.
     let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };

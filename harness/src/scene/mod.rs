@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::driver::Manifest;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
+use crate::lab::bystander::Bystander;
+use crate::lab::ipc::{Content, Shared};
 use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
@@ -107,6 +109,10 @@ pub struct Scene {
     pub asked: Vec<String>,
     /// What it put on the user's host.
     pub furnished: Vec<Furnished>,
+    /// A process of the user that a step must not touch.
+    pub bystander: Option<Bystander>,
+    /// What the user's programs share, and what it held at first.
+    pub shared: Option<(Shared, Content)>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
     attempts: u32,
@@ -132,6 +138,8 @@ impl Scene {
             refusal: Refusal::NoAnswer,
             asked: Vec::new(),
             furnished: Vec::new(),
+            bystander: None,
+            shared: None,
             said: None,
             attempts: 0,
         }
