@@ -7,33 +7,16 @@
 //! of its own everywhere it can, and removes them again.
 
 mod action;
-mod argv;
-mod chmod;
-mod connect;
-mod descriptors;
-mod environment;
-mod exec;
-mod http;
+mod files;
+mod itself;
 mod json;
-mod keyring;
-mod keys;
-mod link;
-mod list;
-mod mkdir;
-mod mkfifo;
-mod mounts;
-mod processes;
-mod read;
-mod remove;
-mod rename;
-mod resolve;
+mod kernel;
+#[cfg(target_os = "linux")]
+mod namespace;
+mod network;
+mod process;
 mod seen;
-mod socket;
-mod stat;
-mod sweep;
 mod words;
-mod write;
-mod write_sweep;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -2,22 +2,52 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its tests do")]
 
+mod ends;
 mod files;
 mod keys;
+mod left;
+mod namespaces;
 mod network;
+mod others;
 mod processes;
 mod sockets;
 mod sweeps;
+mod victim;
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
+use nix::unistd::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+const NOBODY: u32 = 65_534;
+
 fn probe() -> Command {
     Command::new(env!("CARGO_BIN_EXE_kusaw-probe"))
+}
+
+/// The probe as a user that is not root, from a folder that others can see into.
+fn ordinary() -> (TempDir, Command) {
+    let (folder, path) = folder();
+    let program = format!("{path}/kusaw-probe");
+    // By another process: a file that one of a test's other threads holds open for writing cannot be executed (ETXTBSY).
+    assert!(Command::new("cp").args([env!("CARGO_BIN_EXE_kusaw-probe"), &program]).status().unwrap().success());
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(program);
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    (folder, command)
+}
+
+/// Runs words as an ordinary user.
+fn as_ordinary(words: &str) -> Vec<Value> {
+    let (_folder, mut probe) = ordinary();
+    reported(probe.args(words.split(' ')).output().unwrap())
 }
 
 /// Runs words split at blanks; every line must be JSON, the last one the end, the exit code 37.
@@ -94,6 +124,32 @@ const WRONG: &[&str] = &[
     "keyring a b",
     "keys",
     "add-key a",
+    "pids",
+    "pids a b",
+    "status 0",
+    "status 1 2",
+    "namespaces x",
+    "ids x",
+    "kill",
+    "kill -1 TERM",
+    "kill 1 term",
+    "flood 1 TERM",
+    "flood 1 TERM 0",
+    "ptrace",
+    "memory --find",
+    "memory --find  1",
+    "pidfd 1 -1",
+    "kcmp",
+    "setns 1 all",
+    "print many",
+    "sleep -1",
+    "exit 256",
+    "self-signal NONE",
+    "linger",
+    "daemon --setsid",
+    "daemon mark --seconds 601",
+    "spawn 0 mark",
+    "spawn 1",
 ];
 
 #[test]

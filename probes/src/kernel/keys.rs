@@ -10,9 +10,9 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::action::Action;
+use crate::files::read;
 use crate::json::Json;
-use crate::keyring::{MAX_PAYLOAD, kernel};
-use crate::read;
+use crate::kernel::keyring::{MAX_PAYLOAD, kernel};
 use crate::seen::{Seen, or_errno};
 use crate::words::{Usage, Words};
 
