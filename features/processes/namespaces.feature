@@ -10,7 +10,7 @@ Feature: Namespaces
 
     Scenario Outline: its user namespace is a new one, with network <network>
       Given the network is <network>
-      When the step runs the probe "namespaces"
+      When the step runs the probe "namespaces self"
       Then its user namespace is not the host's
       And bare, its user namespace is the host's
 
@@ -21,10 +21,10 @@ Feature: Namespaces
 
     @needs:factory
     Scenario Outline: an agent of the provider <provider> runs in one as well
-      Given the step is run by the provider "<provider>" with the prompt "tools/probe namespaces"
+      Given the step is run by the provider "<provider>" with the prompt "tools/probe namespaces self"
       When the step is run
       Then its user namespace is not the host's
-      And bare, the probe "namespaces" is in the host's user namespace
+      And bare, the probe "namespaces self" is in the host's user namespace
 
       Examples:
         | provider    |
@@ -39,7 +39,7 @@ Feature: Namespaces
 
     Scenario Outline: its PID namespace is a new one, with network <network>
       Given the network is <network>
-      When the step runs the probe "namespaces"
+      When the step runs the probe "namespaces self"
       Then its pid namespace is not the host's
       And bare, its pid namespace is the host's
 
@@ -131,7 +131,7 @@ Feature: Namespaces
 
     Scenario Outline: its IPC namespace is a new one, with network <network>
       Given the network is <network>
-      When the step runs the probe "namespaces"
+      When the step runs the probe "namespaces self"
       Then its ipc namespace is not the host's
       And bare, its ipc namespace is the host's
 
@@ -207,7 +207,7 @@ Feature: Namespaces
 
     Scenario Outline: its UTS namespace is a new one, with network <network>
       Given the network is <network>
-      When the step runs the probe "namespaces"
+      When the step runs the probe "namespaces self"
       Then its uts namespace is not the host's
       And bare, its uts namespace is the host's
 
@@ -215,9 +215,3 @@ Feature: Namespaces
         | network   |
         | open      |
         | allowlist |
-
-    @extra @needs:backend
-    Scenario: no other option makes it one
-      When the step runs the probe "namespaces"
-      Then its uts namespace is not the host's
-      And weakened, without "--unshare-uts", its uts namespace is the host's

@@ -10,7 +10,7 @@ Feature: Privileges
 
     Scenario Outline: it has no capability, with network <network>
       Given the network is <network>
-      When the step runs the probe "status"
+      When the step runs the probe "status self"
       Then it has no capability, not even in its bounding set
       And bare, it has one
 
@@ -20,7 +20,7 @@ Feature: Privileges
         | allowlist |
 
     Scenario: it cannot gain privileges by executing a file
-      When the step runs the probe "status"
+      When the step runs the probe "status self"
       Then no program that it starts can gain privileges
       And bare, it could
 

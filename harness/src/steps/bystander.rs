@@ -17,26 +17,26 @@ fn has_process(scene: &mut Scene) -> StepResult {
 }
 
 #[then("the user's process is as it was")]
-fn as_it_was(scene: &mut Scene) -> StepResult {
-    let harm = harm(scene)?;
-    scene.found_certain(harm.is_none(), harm.unwrap_or_else(|| "it waits as before".to_owned()));
+async fn as_it_was(scene: &mut Scene) -> StepResult {
+    let harm = harm(scene).await?;
+    scene.found_certain(harm.is_none(), harm.unwrap_or_else(|| "it answers as before".to_owned()));
     Ok(())
 }
 
 #[then("bare, the same probe does it harm")]
 async fn bare_harms(scene: &mut Scene) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
-    control(scene, &bare)
+    control(scene, &bare).await
 }
 
 #[then(regex = r#"^bare, the probe "(.+)" does it harm$"#)]
 async fn bare_probe_harms(scene: &mut Scene, words: String) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
-    control(scene, &bare)
+    control(scene, &bare).await
 }
 
-fn control(scene: &mut Scene, bare: &Launch) -> StepResult {
-    let harm = harm(scene)?;
+async fn control(scene: &mut Scene, bare: &Launch) -> StepResult {
+    let harm = harm(scene).await?;
     let seen = format!("bare: {}; {}", harm.as_deref().unwrap_or("no harm"), bare.report.summary());
     scene.control(ControlKind::Bare, harm.is_some(), seen);
     Ok(())
@@ -65,6 +65,9 @@ fn pids(launch: &Launch) -> (Option<bool>, String) {
     (found.as_array().map(|pids| !pids.is_empty()), seen)
 }
 
-fn harm(scene: &mut Scene) -> Result<Option<String>, String> {
-    scene.bystander.as_mut().map(Bystander::harm).ok_or_else(|| "the user has no process".to_owned())
+async fn harm(scene: &mut Scene) -> Result<Option<String>, String> {
+    match &mut scene.bystander {
+        Some(bystander) => Ok(bystander.harm().await),
+        None => Err("the user has no process".to_owned()),
+    }
 }

@@ -35,14 +35,6 @@ async fn probe_in_namespace(scene: &mut Scene, words: String, kind: String) -> S
     Ok(())
 }
 
-#[then(regex = r#"^weakened, without "([^"]+)", its (\w+) namespace is the host's$"#)]
-async fn weakened_namespace(scene: &mut Scene, option: String, kind: String) -> StepResult {
-    let launch = super::weakened::without(scene, &option).await?;
-    let (inside, host) = (of_step(&launch, &kind), of_host(&kind)?);
-    scene.control(ControlKind::Weakened, inside == Some(host), shown(&kind, inside, host));
-    Ok(())
-}
-
 fn shown(kind: &str, inside: Option<u64>, host: u64) -> String {
     format!("{kind} namespace: {inside:?} inside, {host} on the host")
 }

@@ -59,14 +59,6 @@ async fn changes(scene: &mut Scene, how: String, what: String, state: String) ->
     Ok(())
 }
 
-/// The same plan, with the sandbox program started without an option.
-///
-/// # Errors
-/// When the harness cannot prepare the launch.
-pub async fn without(scene: &mut Scene, option: &str) -> Result<Launch, String> {
-    weakened(scene, "without", option, "").await
-}
-
 /// The same plan, with the sandbox program started with one guard less: without an option, with the host's own mounted over a
 /// path, or with a read-only mount writable.
 async fn weakened(scene: &mut Scene, how: &str, what: &str, state: &str) -> Result<Launch, String> {

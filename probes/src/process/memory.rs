@@ -1,6 +1,6 @@
 //! `memory PID`: reads the first bytes that can be read of a process (process_vm_readv(2)), and reports only their number.
-//! `memory --find TEXT PID`: looks for TEXT in its memory and reports the word that follows, so that a secret planted as
-//! `TEXTsecret` arrives.
+//! `memory --find TEXT PID`: looks for TEXT in its memory and reports it with the word that follows, so that a secret planted
+//! as `TEXTsecret` arrives.
 
 use std::ffi::OsString;
 use std::io::{self, IoSliceMut};
@@ -57,7 +57,7 @@ impl Action for Memory {
             };
         };
         let search = searched(text.as_bytes(), mappings, |at, length| read(self.pid, at, length));
-        let word = search.word.map_or(Json::Null, |word| Json::from(&word[..]));
+        let word = search.word.map_or(Json::Null, |word| Json::from(&[text.as_bytes(), &word].concat()[..]));
         let detail = Json::object([("bytes", Json::count(search.bytes)), ("text", word)]);
         match search.bytes {
             0 => Seen::tried(read(self.pid, USUAL, LENGTH), detail),

@@ -64,7 +64,7 @@ fn memory_gives_away_a_secret() {
     assert_eq!(one(&format!("memory {}", victim.pid()))["detail"], json!({"bytes": 64}));
     let seen = one(&format!("memory --find {name}= {}", victim.pid()));
     assert_eq!(seen["ok"], true, "{seen}");
-    assert_eq!(seen["detail"]["text"], value);
+    assert_eq!(seen["detail"]["text"], format!("{name}={value}"));
     // Put together by the probe itself, and so nowhere in its question.
     let absent = one(&format!("memory {} --find {name}-absent", victim.pid()));
     assert_eq!((&absent["ok"], &absent["detail"]["text"]), (&json!(true), &json!(null)), "{absent}");
