@@ -3,11 +3,11 @@
 
 use std::ffi::OsString;
 
-#[cfg(target_os = "linux")]
-use crate::namespace;
 use crate::seen::Seen;
 use crate::words::{Usage, Words};
 use crate::{files, itself, kernel, network, process};
+#[cfg(target_os = "linux")]
+use crate::{ipc, namespace};
 
 /// The actions by topic, in the order in which a usage error names them.
 const TOPICS: &[&[Entry]] = &[
@@ -17,6 +17,8 @@ const TOPICS: &[&[Entry]] = &[
     process::ACTIONS,
     #[cfg(target_os = "linux")]
     namespace::ACTIONS,
+    #[cfg(target_os = "linux")]
+    ipc::ACTIONS,
     kernel::ACTIONS,
 ];
 

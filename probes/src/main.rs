@@ -8,6 +8,8 @@
 
 mod action;
 mod files;
+#[cfg(target_os = "linux")]
+mod ipc;
 mod itself;
 mod json;
 mod kernel;

@@ -6,7 +6,7 @@ mod descriptors;
 mod end;
 mod environment;
 mod exec;
-mod ids;
+pub mod ids;
 mod linger;
 mod print;
 mod sleep;

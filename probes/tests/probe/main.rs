@@ -4,6 +4,7 @@
 
 mod ends;
 mod files;
+mod ipc;
 mod keys;
 mod left;
 mod namespaces;
@@ -141,6 +142,22 @@ const WRONG: &[&str] = &[
     "pidfd 1 -1",
     "kcmp",
     "setns 1 all",
+    "unshare",
+    "unshare mnt all",
+    "userns x",
+    "sethostname",
+    "ipcs x",
+    "shm 0",
+    "shm key",
+    "shm-write 1",
+    "shm-make 1",
+    "sem",
+    "sem-add 1 40000",
+    "queue 0x",
+    "queue-send 1",
+    "mq",
+    "mq-send a",
+    "sem-named",
     "print many",
     "sleep -1",
     "exit 256",
