@@ -6,8 +6,8 @@
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use kusaw_enter::Message;
 use kusaw_enter::channel::{Until, receive_message, send_message};
+use kusaw_enter::{Message, Part};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -94,8 +94,10 @@ impl Init<'_> {
         let mut said = Vec::new();
         std::fs::File::from(report).take(REPORT as u64).read_to_end(&mut said)?;
         let message = match said[..] {
-            [b'X', a, b, c, d] => Message::Exec(i32::from_le_bytes([a, b, c, d])),
-            [_, a, b, c, d] => Message::Setup(i32::from_le_bytes([a, b, c, d])),
+            [letter, a, b, c, d] => {
+                let errno = i32::from_le_bytes([a, b, c, d]);
+                Part::of(letter).map_or(Message::Exec(errno), |part| Message::Setup(part, errno))
+            }
             _ => Message::Exec(0),
         };
         send_message(self.ctl, message, &[], Until::default())

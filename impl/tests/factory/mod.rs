@@ -79,6 +79,28 @@ impl Factory {
         command
     }
 
+    /// By an ordinary user, also where the tests run as root: then from copies that the user can reach.
+    pub fn command_of_a_user(&self) -> Command {
+        const USER: u32 = 54321; // nobody's
+        if !nix::unistd::geteuid().is_root() {
+            return self.command();
+        }
+        let bin = self.folder.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        let own = Path::new(env!("CARGO_BIN_EXE_kusaw"));
+        for program in [own, &own.with_file_name("kusaw-enter")] {
+            fs::copy(program, bin.join(program.file_name().unwrap())).unwrap();
+        }
+        let owned = Command::new("chown").args(["-R", &USER.to_string()]).arg(self.folder.path()).status();
+        assert!(owned.unwrap().success());
+        let mut command = Command::new("setpriv");
+        let user = [format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".into()];
+        command.args(user).arg(bin.join("kusaw")).arg("--factory").arg(self.path());
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("HOME", self.home()).env("TMPDIR", self.tmp());
+        command
+    }
+
     pub fn run(&self, step: &str) -> Assert {
         self.run_with(step, &[])
     }

@@ -2,8 +2,10 @@
 //! status. The step is executed only after the message `Go`; every way out of here leaves nothing alive.
 #![allow(unsafe_code)]
 
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use kusaw_enter::channel::{Until, receive_message, send_job, send_message, wait};
@@ -11,10 +13,11 @@ use kusaw_enter::{Job, Message};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::diagnosis::classify;
+use super::diagnosis::{classify, not_executed};
 use super::spawn::Sandbox;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::grace::Grace;
+use crate::process::path;
 use crate::process::signals::Signals;
 use crate::process::stdio;
 
@@ -53,7 +56,7 @@ impl<'a> Conversation<'a> {
         }
         let go = send_message(self.sandbox.ctl.as_fd(), Message::Go, &[], Until::at(Instant::now() + REAP));
         go.map_err(|e| self.no_message(&e))?;
-        self.wait_for_end()
+        self.wait_for_end(job)
     }
 
     /// Lets go of the stage, which takes everything inside along, and reaps bubblewrap, which waits for
@@ -123,18 +126,14 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn wait_for_end(&mut self) -> Result<End, Refusal> {
+    fn wait_for_end(&mut self, job: &Job) -> Result<End, Refusal> {
         let mut executed = false;
         loop {
             match self.next_message() {
                 Ok(Some(Message::Exec(0))) => executed = true,
-                Ok(Some(Message::Exec(errno))) => return Err(not_executed(errno)),
-                Ok(Some(Message::Setup(errno))) => {
-                    let what = format!(
-                        "the step's working folder, descriptors or system call filter: {}",
-                        Errno::from_raw(errno)
-                    );
-                    return Err(Refusal::new(Reason::SetupFailed, what));
+                Ok(Some(Message::Exec(errno))) => return Err(could_not_execute(job, Errno::from_raw(errno))),
+                Ok(Some(Message::Setup(part, errno))) => {
+                    return Err(Refusal::new(Reason::SetupFailed, format!("{part}: {}", Errno::from_raw(errno))));
                 }
                 Ok(Some(Message::Status(status))) => return Ok(End::from_status(status)),
                 Ok(Some(Message::Failed(errno))) if !executed => {
@@ -200,7 +199,9 @@ impl std::fmt::Debug for Conversation<'_> {
     }
 }
 
-fn not_executed(errno: i32) -> Refusal {
-    let reason = if errno == libc::ENOENT { Reason::NotFound } else { Reason::CannotExecute };
-    Refusal::new(reason, format!("inside the sandbox: {}", Errno::from_raw(errno)))
+/// It may be there for the user who wrote the settings, and not for the step.
+fn could_not_execute(job: &Job, errno: Errno) -> Refusal {
+    let program = OsStr::from_bytes(job.argv.first().map_or(b"", |program| program.as_bytes()));
+    let folder = OsStr::from_bytes(job.cwd.as_bytes());
+    not_executed(&program.to_string_lossy(), errno, path::find_in(program, folder.as_ref()).as_deref())
 }
