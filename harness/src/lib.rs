@@ -10,9 +10,11 @@
 //! ```
 //! The harness is a black box's judge: it never links to an implementation and never branches on a driver's name.
 
+pub mod caller;
 pub mod catalogue;
 pub mod cli;
 pub mod driver;
+pub mod ending;
 pub mod engine;
 pub mod features;
 pub mod furnished;

@@ -3,6 +3,7 @@
 //! Every launch is bounded, in a process group of its own, with an environment that is known. What is printed is kept
 //! whole; nothing is judged here.
 
+mod arrange;
 pub mod environment;
 mod files;
 pub mod places;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::driver::{Kind, Manifest, Network, Templates};
 use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
@@ -220,15 +222,15 @@ impl Launcher<'_> {
             None => None,
         };
         let backend = self.manifest.backend.as_deref().unwrap_or_default();
-        let files = order.plan.filter(|plan| plan.files).map(|_| Files::new(order.name)).transpose();
+        let careful = Caller::default();
+        let caller = order.plan.map_or(&careful, |plan| &plan.caller);
+        let files = caller.files.then(|| Files::new(order.name)).transpose();
         let files = files.map_err(|e| format!("the caller's files: {e}"))?;
-        let input = process::Input { text: order.plan.map_or(b"", |plan| &plan.stdin), files: files.as_ref() };
-        let inherits = order.plan.is_some_and(|plan| plan.inherits);
+        let input = process::Input { text: order.plan.map_or(b"", |plan| &plan.stdin), files: files.as_ref(), caller };
         let ended = process::run(&order.argv, &order.cwd, &order.environment, input, |command| {
             if let Some(prepared) = prepared {
                 prepared.arrange(command, backend);
             }
-            if inherits { process::leave_open(command) } else { Ok(()) }
         })
         .await
         .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;

@@ -1,10 +1,7 @@
 //! One process of a launch: started in a group of its own, fed, listened to, and ended at its bound.
-#![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -13,10 +10,11 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe::Receiver;
 use tokio::process::{ChildStdin, Command};
 
 use super::stdio::Files;
-use crate::lab::HOME;
+use crate::caller::Caller;
 
 /// A launch that takes longer is ended; its verdict is `timeout`.
 const BOUND: Duration = Duration::from_secs(30);
@@ -43,6 +41,8 @@ pub struct Input<'a> {
     pub text: &'a [u8],
     /// Files instead of the pipes.
     pub files: Option<&'a Files>,
+    /// Who starts it.
+    pub caller: &'a Caller,
 }
 
 /// Runs a process until it and its pipes have ended; `arrange` may change how it is started.
@@ -54,18 +54,25 @@ pub async fn run(
     cwd: &Path,
     environment: &[(String, String)],
     input: Input<'_>,
-    arrange: impl FnOnce(&mut Command) -> io::Result<()>,
+    arrange: impl FnOnce(&mut Command),
 ) -> io::Result<Ended> {
     let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::other("an empty argv"))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter().cloned());
+    let mut merged = None;
     let [stdin, output, errors] = match input.files {
         Some(files) => files.open()?,
+        None if input.caller.merged => {
+            let (reader, writer) = io::pipe()?;
+            merged = Some(Receiver::from_owned_fd(reader.into())?);
+            [Stdio::piped(), writer.try_clone()?.into(), writer.into()]
+        }
         None => [Stdio::piped(), Stdio::piped(), Stdio::piped()],
     };
     command.stdin(stdin).stdout(output).stderr(errors);
     command.process_group(0).kill_on_drop(true);
-    arrange(&mut command)?;
+    super::arrange::arrange(&mut command, input.caller)?;
+    arrange(&mut command);
     let began = Instant::now();
     let mut child = command.spawn()?;
     drop(command); // and with it the files
@@ -73,11 +80,12 @@ pub async fn run(
     let (stdin, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Kept outside of what is waited for: what was printed counts even if the launch is ended at its bound.
     let (stdout, stderr) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
-    let all = futures::future::join4(
+    let all = futures::future::join5(
         child.wait(),
         feed(stdin, input.text),
         collect(output, &stdout),
         collect(errors, &stderr),
+        collect(merged, &stdout),
     );
     let ended = tokio::time::timeout(BOUND, all).await;
     if let (Err(_), Some(group)) = (&ended, group) {
@@ -92,37 +100,6 @@ pub async fn run(
         None => [stdout.into_inner(), stderr.into_inner()],
     };
     Ok(Ended { exit, timed_out, stdout, stderr, took: began.elapsed() })
-}
-
-/// Leaves descriptors open in a process, as a careless caller does: 7 on a key, 9 on the home.
-pub fn leave_open(command: &mut Command) -> io::Result<()> {
-    const NUMBERS: [i32; 2] = [7, 9];
-    let files = [open_above(NUMBERS[1], &format!("{HOME}/.ssh/id_ed25519"))?, open_above(NUMBERS[1], HOME)?];
-    // SAFETY: runs between fork and exec and only makes system calls. The files lie above both numbers, so each dup2 makes a
-    // copy, which is not closed on exec, and none covers a file that is still to be copied.
-    unsafe {
-        command.pre_exec(move || {
-            for (file, number) in files.iter().zip(NUMBERS) {
-                if libc::dup2(file.as_raw_fd(), number) < 0 {
-                    return Err(io::Error::last_os_error());
-                }
-            }
-            Ok(())
-        });
-    }
-    Ok(())
-}
-
-/// Opens a file as a descriptor above `number`.
-fn open_above(number: i32, path: &str) -> io::Result<File> {
-    let mut below = Vec::new();
-    loop {
-        let file = File::open(path)?;
-        if file.as_raw_fd() > number {
-            return Ok(file);
-        }
-        below.push(file); // keeps its number taken
-    }
 }
 
 /// Gives a process its standard input, and then its end. Whoever does not read it does not get it.

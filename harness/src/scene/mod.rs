@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::driver::Manifest;
+use crate::ending::Ending;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
 use crate::launch::{Launch, Launcher};
@@ -107,6 +108,8 @@ pub struct Scene {
     pub asked: Vec<String>,
     /// What it put on the user's host.
     pub furnished: Vec<Furnished>,
+    /// How the last launch had to end.
+    pub endings: Vec<Ending>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
     attempts: u32,
@@ -132,6 +135,7 @@ impl Scene {
             refusal: Refusal::NoAnswer,
             asked: Vec::new(),
             furnished: Vec::new(),
+            endings: Vec::new(),
             said: None,
             attempts: 0,
         }

@@ -11,6 +11,7 @@ mod environment;
 mod keyrings;
 mod launching;
 mod marks;
+mod passing;
 mod processes;
 mod protected;
 mod records;
