@@ -1,6 +1,9 @@
 //! How a launch must end: its code, and every byte of what it prints. Judged by looking at the launch alone.
 
+use std::time::Duration;
+
 use crate::launch::Launch;
+use crate::launch::terminal::Seen;
 use crate::text;
 
 /// One thing that must be so.
@@ -12,6 +15,12 @@ pub enum Ending {
     Prints(Vec<u8>),
     /// All of its stderr.
     Complains(Vec<u8>),
+    /// Among what the caller's terminal shows.
+    Shows(Vec<u8>),
+    /// No later than this after the last deed at the terminal.
+    After(Duration),
+    /// With the terminal set as before.
+    Restored,
 }
 
 impl Ending {
@@ -21,7 +30,30 @@ impl Ending {
             Self::Code(code) => (launch.exit == Some(*code), told(launch)),
             Self::Prints(bytes) => (launch.stdout == *bytes, format!("printed {}", shown(&launch.stdout))),
             Self::Complains(bytes) => (launch.stderr == *bytes, format!("complained {}", shown(&launch.stderr))),
+            Self::Shows(_) | Self::After(_) | Self::Restored => {
+                launch.terminal.as_ref().map_or((false, "there was no terminal".to_owned()), |seen| self.at(seen))
+            }
         }
+    }
+}
+
+impl Ending {
+    /// Nothing is so at a terminal where something was not done because what it waited for was not shown.
+    fn at(&self, seen: &Seen) -> (bool, String) {
+        let (held, told) = match self {
+            Self::Shows(text) => {
+                let found = seen.screen.windows(text.len().max(1)).any(|part| part == text);
+                let end = &seen.screen[seen.screen.len().saturating_sub(300)..];
+                (found, format!("the terminal showed, at last: {}", text::line(end, 300)))
+            }
+            Self::After(bound) => {
+                let held = seen.since_deed.is_some_and(|took| took <= *bound);
+                (held, format!("ended {:.0?} after the last deed", seen.since_deed.unwrap_or_default()))
+            }
+            _ => (seen.restored, format!("the terminal's settings are as before: {}", seen.restored)),
+        };
+        let undone = if seen.undone > 0 { format!("; {} deeds were not done", seen.undone) } else { String::new() };
+        (held && seen.undone == 0, format!("{told}{undone}"))
     }
 }
 

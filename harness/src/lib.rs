@@ -23,6 +23,7 @@ pub mod keep;
 pub mod lab;
 pub mod launch;
 pub mod lint;
+pub mod living;
 pub mod log_check;
 pub mod observe;
 pub mod page;

@@ -18,6 +18,7 @@ mod records;
 mod repositories;
 mod secrets;
 mod settings;
+mod terminal;
 mod tree;
 mod weakened;
 mod writes;

@@ -85,7 +85,7 @@ fn bytes(scene: &Scene, words: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Judges the last launch; a control judges another one in the same way.
-fn must(scene: &mut Scene, ending: Ending) -> StepResult {
+pub(super) fn must(scene: &mut Scene, ending: Ending) -> StepResult {
     let Ok(launch) = scene.last() else { return Ok(()) }; // it was not asked
     let (held, seen) = ending.judge(launch);
     scene.found(held, seen);
