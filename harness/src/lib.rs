@@ -10,9 +10,11 @@
 //! ```
 //! The harness is a black box's judge: it never links to an implementation and never branches on a driver's name.
 
+pub mod caller;
 pub mod catalogue;
 pub mod cli;
 pub mod driver;
+pub mod ending;
 pub mod engine;
 pub mod features;
 pub mod furnished;
@@ -21,6 +23,7 @@ pub mod keep;
 pub mod lab;
 pub mod launch;
 pub mod lint;
+pub mod living;
 pub mod log_check;
 pub mod observe;
 pub mod page;

@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::caller::Caller;
 use crate::driver::Network;
 use crate::lab::fault::Fault;
 
@@ -59,16 +60,14 @@ pub struct Plan {
     pub watched: bool,
     /// Steps beside the one that is judged, by name.
     pub others: Map<String, Value>,
-    /// Whether the caller leaves descriptors open: 7 on a key, 9 on the home.
-    pub inherits: bool,
+    /// How its caller starts it.
+    pub caller: Caller,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
     /// Where the first repository lies, if elsewhere.
     pub repository: Option<String>,
     /// The name of the factory's folder, if it has one of its own.
     pub folder: Option<String>,
-    /// Whether the caller's 0, 1 and 2 are files of the user, not pipes.
-    pub files: bool,
     /// The folder that the agents lie in, if elsewhere.
     pub agents: Option<String>,
     /// The user's home, if another one than the lab's.
@@ -96,11 +95,10 @@ impl Default for Plan {
             fault: None,
             watched: false,
             others: Map::new(),
-            inherits: false,
+            caller: Caller::default(),
             stdin: Vec::new(),
             repository: None,
             folder: None,
-            files: false,
             agents: None,
             home: None,
         }

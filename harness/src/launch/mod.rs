@@ -3,26 +3,32 @@
 //! Every launch is bounded, in a process group of its own, with an environment that is known. What is printed is kept
 //! whole; nothing is judged here.
 
+mod arrange;
 pub mod environment;
 mod files;
 pub mod places;
 mod process;
 mod shell;
 pub mod stdio;
+pub mod terminal;
 mod worktrees;
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::driver::{Kind, Manifest, Network, Templates};
 use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
 use crate::plan::Plan;
 use crate::probe::Report;
+pub use process::Live;
 pub use shell::{SHELL, shell};
 use stdio::Files;
+use terminal::Seen;
 
 /// One launch and what came of it.
 #[derive(Clone, Debug)]
@@ -35,9 +41,11 @@ pub struct Launch {
     pub command: Vec<String>,
     /// Exit code; 128+n for a signal.
     pub exit: Option<i32>,
+    /// The signal that ended the launcher itself, if one did.
+    pub signal: Option<i32>,
     /// Whether it was ended at its bound.
     pub timed_out: bool,
-    /// Its stdout.
+    /// Its stdout; at a terminal, all that was shown.
     pub stdout: Vec<u8>,
     /// Its stderr.
     pub stderr: Vec<u8>,
@@ -49,6 +57,8 @@ pub struct Launch {
     pub factory: PathBuf,
     /// The files that were its 0, 1 and 2, if they were files.
     pub files: Option<Files>,
+    /// What became of the caller's terminal, if it has one.
+    pub terminal: Option<Seen>,
     /// How long it took.
     pub took: Duration,
 }
@@ -126,8 +136,16 @@ impl Launcher<'_> {
     /// # Errors
     /// When the harness cannot prepare the launch: a template, a file, a fault.
     pub async fn launch(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        self.launch_live(plan, nonce, attempt, &Live::default()).await
+    }
+
+    /// The same, and tells the process while it runs.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`].
+    pub async fn launch_live(&self, plan: &Plan, nonce: &str, attempt: u32, live: &Live) -> Result<Launch, String> {
         let offered = self.offered(plan.network()).ok_or("the driver does not offer this network")?;
-        self.ask(offered, plan, nonce, attempt).await
+        self.ask(offered, plan, nonce, attempt, live).await
     }
 
     /// Has a factory look at the settings of the plan; nothing is executed.
@@ -136,7 +154,7 @@ impl Launcher<'_> {
     /// As [`Launcher::launch`], and when the driver has no such command.
     pub async fn validate(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let command = self.manifest.commands.validate.as_deref().ok_or("the driver has no commands.validate")?;
-        self.ask(command, plan, nonce, attempt).await
+        self.ask(command, plan, nonce, attempt, &Live::default()).await
     }
 
     /// Has a factory say what its sandbox can do here, and, if it is to be verbose, what it cannot.
@@ -146,10 +164,17 @@ impl Launcher<'_> {
     pub async fn check(&self, plan: &Plan, verbose: bool, nonce: &str, attempt: u32) -> Result<Launch, String> {
         let mut command = self.manifest.commands.check.clone().ok_or("the driver has no commands.check")?;
         command.extend(verbose.then(|| "--verbose".to_owned()));
-        self.ask(&command, plan, nonce, attempt).await
+        self.ask(&command, plan, nonce, attempt, &Live::default()).await
     }
 
-    async fn ask(&self, asked: &[String], plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+    async fn ask(
+        &self,
+        asked: &[String],
+        plan: &Plan,
+        nonce: &str,
+        attempt: u32,
+        live: &Live,
+    ) -> Result<Launch, String> {
         let attempt = attempt_id(nonce, attempt);
         let factory = places::factory(plan, nonce);
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
@@ -182,6 +207,7 @@ impl Launcher<'_> {
             templates,
             factory,
             plan: Some(plan),
+            live: Some(live),
         })
         .await
     }
@@ -191,7 +217,7 @@ impl Launcher<'_> {
     /// # Errors
     /// When it cannot be started.
     pub async fn bare(&self, command: &[String], nonce: &str) -> Result<Launch, String> {
-        self.bare_from(command, nonce, None).await
+        self.bare_from(command, nonce, None, None).await
     }
 
     /// The same, with the descriptors that the plan's caller has.
@@ -199,10 +225,24 @@ impl Launcher<'_> {
     /// # Errors
     /// When it cannot be started.
     pub async fn bare_with(&self, command: &[String], nonce: &str, plan: &Plan) -> Result<Launch, String> {
-        self.bare_from(command, nonce, Some(plan)).await
+        self.bare_from(command, nonce, Some(plan), None).await
     }
 
-    async fn bare_from(&self, command: &[String], nonce: &str, plan: Option<&Plan>) -> Result<Launch, String> {
+    /// The same, and tells the process while it runs.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn bare_live(&self, command: &[String], nonce: &str, plan: &Plan, live: &Live) -> Result<Launch, String> {
+        self.bare_from(command, nonce, Some(plan), Some(live)).await
+    }
+
+    async fn bare_from(
+        &self,
+        command: &[String],
+        nonce: &str,
+        plan: Option<&Plan>,
+        live: Option<&Live>,
+    ) -> Result<Launch, String> {
         let cwd = PathBuf::from(home::REPOSITORIES).join("demo");
         let templates = std::rc::Rc::new(Templates::new(json!({})));
         let (argv, command) = (command.to_vec(), command.to_vec());
@@ -217,6 +257,7 @@ impl Launcher<'_> {
             templates,
             factory,
             plan,
+            live,
         })
         .await
     }
@@ -230,15 +271,16 @@ impl Launcher<'_> {
             None => None,
         };
         let backend = self.manifest.backend.as_deref().unwrap_or_default();
-        let files = order.plan.filter(|plan| plan.files).map(|_| Files::new(order.name)).transpose();
+        let careful = Caller::default();
+        let caller = order.plan.map_or(&careful, |plan| &plan.caller);
+        let files = caller.files.then(|| Files::new(order.name)).transpose();
         let files = files.map_err(|e| format!("the caller's files: {e}"))?;
-        let input = process::Input { text: order.plan.map_or(b"", |plan| &plan.stdin), files: files.as_ref() };
-        let inherits = order.plan.is_some_and(|plan| plan.inherits);
+        let text = order.plan.map_or(b"".as_slice(), |plan| &plan.stdin);
+        let input = process::Input { text, files: files.as_ref(), caller, live: order.live };
         let ended = process::run(&order.argv, &order.cwd, &order.environment, input, |command| {
             if let Some(prepared) = prepared {
                 prepared.arrange(command, backend);
             }
-            if inherits { process::leave_open(command) } else { Ok(()) }
         })
         .await
         .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;
@@ -247,13 +289,15 @@ impl Launcher<'_> {
             argv: order.argv,
             env: order.environment.into_iter().map(|(name, _)| name).collect(),
             command: order.command,
-            exit: ended.exit,
-            timed_out: ended.timed_out,
+            exit: ended.exit(),
+            signal: ended.status.and_then(|status| status.signal()),
+            timed_out: ended.status.is_none(),
             stdout: ended.stdout,
             stderr: ended.stderr,
             templates: order.templates,
             factory: order.factory,
             files,
+            terminal: ended.terminal,
             took: ended.took,
         })
     }
@@ -295,4 +339,6 @@ struct Order<'a> {
     factory: PathBuf,
     /// What the caller gives the process; none = nothing.
     plan: Option<&'a Plan>,
+    /// Told while it runs.
+    live: Option<&'a Live>,
 }

@@ -1,22 +1,22 @@
 //! One process of a launch: started in a group of its own, fed, listened to, and ended at its bound.
-#![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
 
-use std::cell::RefCell;
-use std::fs::File;
+use std::cell::{Cell, RefCell};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStdin, Command};
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::{Child, ChildStdin, Command};
 
 use super::stdio::Files;
-use crate::lab::HOME;
+use super::terminal::{Pty, Seen};
+use crate::caller::{Caller, Parent};
+use crate::living;
 
 /// A launch that takes longer is ended; its verdict is `timeout`.
 const BOUND: Duration = Duration::from_secs(30);
@@ -24,16 +24,23 @@ const BOUND: Duration = Duration::from_secs(30);
 /// What came of a process.
 #[derive(Debug)]
 pub struct Ended {
-    /// Exit code; 128+n for a signal; none at the bound.
-    pub exit: Option<i32>,
-    /// Whether it was ended at its bound.
-    pub timed_out: bool,
-    /// Its stdout, also what it printed before it was ended.
+    /// How it ended; none at the bound.
+    pub status: Option<ExitStatus>,
+    /// Its stdout, also what it printed before it was ended; at a terminal, all that was shown.
     pub stdout: Vec<u8>,
     /// Its stderr.
     pub stderr: Vec<u8>,
+    /// What became of the caller's terminal, if it has one.
+    pub terminal: Option<Seen>,
     /// How long it took.
     pub took: Duration,
+}
+
+impl Ended {
+    /// Exit code; 128+n for a signal; none at the bound.
+    pub fn exit(&self) -> Option<i32> {
+        self.status.and_then(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)))
+    }
 }
 
 /// What a process gets from its caller.
@@ -43,6 +50,26 @@ pub struct Input<'a> {
     pub text: &'a [u8],
     /// Files instead of the pipes.
     pub files: Option<&'a Files>,
+    /// Who starts it.
+    pub caller: &'a Caller,
+    /// Told while it runs.
+    pub live: Option<&'a Live>,
+}
+
+/// A launch while it runs.
+#[derive(Debug, Default)]
+pub struct Live {
+    started: Cell<Option<(i32, Parent)>>,
+}
+
+impl Live {
+    /// The process of the launcher, if it has been started.
+    pub fn launcher(&self) -> Option<i32> {
+        match self.started.get()? {
+            (shell, Parent::Shell) => living::all().find(|process| process.parent == shell).map(|process| process.pid),
+            (pid, _) => Some(pid),
+        }
+    }
 }
 
 /// Runs a process until it and its pipes have ended; `arrange` may change how it is started.
@@ -54,75 +81,116 @@ pub async fn run(
     cwd: &Path,
     environment: &[(String, String)],
     input: Input<'_>,
-    arrange: impl FnOnce(&mut Command) -> io::Result<()>,
+    arrange: impl FnOnce(&mut Command),
 ) -> io::Result<Ended> {
-    let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::other("an empty argv"))?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter().cloned());
-    let [stdin, output, errors] = match input.files {
-        Some(files) => files.open()?,
-        None => [Stdio::piped(), Stdio::piped(), Stdio::piped()],
-    };
+    let caller = input.caller;
+    let mut command = command(argv, caller.parent)?;
+    command.current_dir(cwd).env_clear().envs(environment.iter().cloned()).kill_on_drop(true);
+    let (stdio, ends) = ends(&input)?;
+    let [stdin, output, errors] = stdio;
     command.stdin(stdin).stdout(output).stderr(errors);
-    command.process_group(0).kill_on_drop(true);
-    arrange(&mut command)?;
+    match ends.pty {
+        Some(_) => Pty::control(&mut command),
+        None => drop(command.process_group(0)),
+    }
+    super::arrange::arrange(&mut command, caller)?;
+    arrange(&mut command);
     let began = Instant::now();
-    let mut child = command.spawn()?;
+    let mut child = start(&mut command, caller.parent)?;
     drop(command); // and with it the files
     let group = child.id().and_then(|id| i32::try_from(id).ok());
+    input.live.iter().for_each(|live| live.started.set(group.map(|pid| (pid, caller.parent))));
     let (stdin, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Kept outside of what is waited for: what was printed counts even if the launch is ended at its bound.
     let (stdout, stderr) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
-    let all = futures::future::join4(
-        child.wait(),
+    let wait = async {
+        let status = child.wait().await;
+        ends.pty.iter().for_each(Pty::release);
+        status
+    };
+    let talk = async {
+        match (&ends.pty, &caller.terminal) {
+            (Some(pty), Some(terminal)) => pty.converse(terminal).await,
+            _ => Ok(()),
+        }
+    };
+    let listen = futures::future::join4(
         feed(stdin, input.text),
         collect(output, &stdout),
         collect(errors, &stderr),
+        collect(ends.merged, &stdout),
     );
-    let ended = tokio::time::timeout(BOUND, all).await;
+    let all = futures::future::join3(wait, talk, listen);
+    let ended = tokio::time::timeout(caller.patience.unwrap_or(BOUND), all).await;
     if let (Err(_), Some(group)) = (&ended, group) {
         // The group may be gone already; what is left of the attempt ends with the lab.
         let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
-    let timed_out = ended.is_err();
-    let status = ended.ok().map(|(status, ..)| status).transpose()?;
-    let exit = status.and_then(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)));
+    let status = match ended {
+        Ok((status, talked, _)) => talked.and(status.map(Some))?,
+        Err(_) => None,
+    };
+    let took = began.elapsed();
     let [stdout, stderr] = match input.files {
         Some(files) => files.said()?,
         None => [stdout.into_inner(), stderr.into_inner()],
     };
-    Ok(Ended { exit, timed_out, stdout, stderr, took: began.elapsed() })
+    let terminal = ends.pty.map(Pty::seen);
+    let shown = terminal.as_ref().filter(|_| !caller.terminal.as_ref().is_some_and(|terminal| terminal.piped));
+    let stdout = shown.map_or(stdout, |seen| seen.screen.clone());
+    Ok(Ended { status, stdout, stderr, terminal, took })
 }
 
-/// Leaves descriptors open in a process, as a careless caller does: 7 on a key, 9 on the home.
-pub fn leave_open(command: &mut Command) -> io::Result<()> {
-    const NUMBERS: [i32; 2] = [7, 9];
-    let files = [open_above(NUMBERS[1], &format!("{HOME}/.ssh/id_ed25519"))?, open_above(NUMBERS[1], HOME)?];
-    // SAFETY: runs between fork and exec and only makes system calls. The files lie above both numbers, so each dup2 makes a
-    // copy, which is not closed on exec, and none covers a file that is still to be copied.
-    unsafe {
-        command.pre_exec(move || {
-            for (file, number) in files.iter().zip(NUMBERS) {
-                if libc::dup2(file.as_raw_fd(), number) < 0 {
-                    return Err(io::Error::last_os_error());
-                }
-            }
-            Ok(())
-        });
+/// The process that is started: the launcher, or a shell that starts it and has still something to do afterwards.
+fn command(argv: &[String], parent: Parent) -> io::Result<Command> {
+    let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::other("an empty argv"))?;
+    let mut command = Command::new(if parent == Parent::Shell { super::SHELL } else { program });
+    if parent == Parent::Shell {
+        command.args(["-c", "\"$@\"; true", super::SHELL, program]);
     }
-    Ok(())
+    command.args(arguments);
+    Ok(command)
 }
 
-/// Opens a file as a descriptor above `number`.
-fn open_above(number: i32, path: &str) -> io::Result<File> {
-    let mut below = Vec::new();
-    loop {
-        let file = File::open(path)?;
-        if file.as_raw_fd() > number {
-            return Ok(file);
+/// What the harness keeps of the caller's descriptors.
+struct Ends {
+    merged: Option<Receiver>,
+    pty: Option<Pty>,
+}
+
+/// The three descriptors of the launch, and the other sides of those that are no plain pipes.
+fn ends(input: &Input<'_>) -> io::Result<([Stdio; 3], Ends)> {
+    let mut ends = Ends { merged: None, pty: None };
+    let stdio = match (input.files, &input.caller.terminal) {
+        (Some(files), _) => files.open()?,
+        (None, Some(terminal)) => {
+            let pty = Pty::open()?;
+            let output = if terminal.piped { Stdio::piped() } else { pty.descriptor()? };
+            let stdio = [pty.descriptor()?, output, pty.descriptor()?];
+            ends.pty = Some(pty);
+            stdio
         }
-        below.push(file); // keeps its number taken
+        (None, None) if input.caller.merged => {
+            let (reader, writer) = io::pipe()?;
+            ends.merged = Some(Receiver::from_owned_fd(reader.into())?);
+            [Stdio::piped(), writer.try_clone()?.into(), writer.into()]
+        }
+        (None, None) => [Stdio::piped(), Stdio::piped(), Stdio::piped()],
+    };
+    Ok((stdio, ends))
+}
+
+fn start(command: &mut Command, parent: Parent) -> io::Result<Child> {
+    if parent != Parent::EndedThread {
+        return command.spawn();
     }
+    let runtime = tokio::runtime::Handle::current();
+    let spawn = || {
+        let _in_runtime = runtime.enter();
+        command.spawn()
+    };
+    let joined = std::thread::scope(|scope| scope.spawn(spawn).join());
+    joined.unwrap_or_else(|_| Err(io::Error::other("the thread that starts a launch broke")))
 }
 
 /// Gives a process its standard input, and then its end. Whoever does not read it does not get it.

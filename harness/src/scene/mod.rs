@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::driver::Manifest;
+use crate::ending::Ending;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
 use crate::lab::bystander::Bystander;
@@ -113,6 +114,8 @@ pub struct Scene {
     pub bystander: Option<Bystander>,
     /// What the user's programs share, and what it held at first.
     pub shared: Option<(Shared, Content)>,
+    /// How the last launch had to end.
+    pub endings: Vec<Ending>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
     attempts: u32,
@@ -140,6 +143,7 @@ impl Scene {
             furnished: Vec::new(),
             bystander: None,
             shared: None,
+            endings: Vec::new(),
             said: None,
             attempts: 0,
         }

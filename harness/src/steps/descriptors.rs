@@ -12,7 +12,7 @@ use crate::verdict::ControlKind;
 
 #[given("the caller has a key and the home open as descriptors")]
 fn inherits(scene: &mut Scene) {
-    scene.plan.inherits = true;
+    scene.plan.caller.inherits = true;
 }
 
 #[then("there is no descriptor above 2")]
@@ -40,7 +40,7 @@ fn descriptors(launch: &Launch) -> (Option<usize>, String) {
 
 #[given("the caller's input, output and errors are files")]
 fn files(scene: &mut Scene) {
-    scene.plan.files = true;
+    scene.plan.caller.files = true;
 }
 
 #[then("the caller's files are as they were but for what was said")]
