@@ -7,7 +7,7 @@ use crate::seen::Seen;
 use crate::words::{Usage, Words};
 use crate::{files, itself, kernel, network, process};
 #[cfg(target_os = "linux")]
-use crate::{ipc, namespace};
+use crate::{ipc, namespace, terminal};
 
 /// The actions by topic, in the order in which a usage error names them.
 const TOPICS: &[&[Entry]] = &[
@@ -19,6 +19,8 @@ const TOPICS: &[&[Entry]] = &[
     namespace::ACTIONS,
     #[cfg(target_os = "linux")]
     ipc::ACTIONS,
+    #[cfg(target_os = "linux")]
+    terminal::ACTIONS,
     kernel::ACTIONS,
 ];
 

@@ -18,6 +18,8 @@ mod namespace;
 mod network;
 mod process;
 mod seen;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod words;
 
 use std::ffi::OsString;

@@ -13,6 +13,7 @@ mod others;
 mod processes;
 mod sockets;
 mod sweeps;
+mod terminal;
 mod victim;
 
 use std::fs::{self, Permissions};
@@ -158,6 +159,11 @@ const WRONG: &[&str] = &[
     "mq",
     "mq-send a",
     "sem-named",
+    "tty 0 1",
+    "open-tty x",
+    "tiocsti 0",
+    "tioclinux",
+    "tiocsctty --setsid",
     "print many",
     "sleep -1",
     "exit 256",
