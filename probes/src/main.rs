@@ -7,12 +7,16 @@
 //! of its own everywhere it can, and removes them again.
 
 mod action;
+#[cfg(target_os = "linux")]
+mod descriptor;
 mod files;
 #[cfg(target_os = "linux")]
 mod ipc;
 mod itself;
 mod json;
 mod kernel;
+#[cfg(target_os = "linux")]
+mod mount;
 #[cfg(target_os = "linux")]
 mod namespace;
 mod network;

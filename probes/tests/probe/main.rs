@@ -7,6 +7,7 @@ mod files;
 mod ipc;
 mod keys;
 mod left;
+mod mounts;
 mod namespaces;
 mod network;
 mod others;
@@ -164,6 +165,19 @@ const WRONG: &[&str] = &[
     "tiocsti 0",
     "tioclinux",
     "tiocsctty --setsid",
+    "mount /a",
+    "mount --tmpfs --proc /a",
+    "mount --bind /a",
+    "umount",
+    "remount --ro",
+    "private",
+    "mount-setattr",
+    "fsopen",
+    "open-tree /a",
+    "pivot-root /a",
+    "chroot",
+    "handle",
+    "fill /a many",
     "print many",
     "sleep -1",
     "exit 256",
