@@ -7,7 +7,7 @@ use crate::seen::Seen;
 use crate::words::{Usage, Words};
 use crate::{files, itself, kernel, network, process};
 #[cfg(target_os = "linux")]
-use crate::{ipc, namespace};
+use crate::{ipc, mount, namespace, terminal};
 
 /// The actions by topic, in the order in which a usage error names them.
 const TOPICS: &[&[Entry]] = &[
@@ -18,7 +18,11 @@ const TOPICS: &[&[Entry]] = &[
     #[cfg(target_os = "linux")]
     namespace::ACTIONS,
     #[cfg(target_os = "linux")]
+    mount::ACTIONS,
+    #[cfg(target_os = "linux")]
     ipc::ACTIONS,
+    #[cfg(target_os = "linux")]
+    terminal::ACTIONS,
     kernel::ACTIONS,
 ];
 

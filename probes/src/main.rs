@@ -7,6 +7,8 @@
 //! of its own everywhere it can, and removes them again.
 
 mod action;
+#[cfg(target_os = "linux")]
+mod descriptor;
 mod files;
 #[cfg(target_os = "linux")]
 mod ipc;
@@ -14,10 +16,14 @@ mod itself;
 mod json;
 mod kernel;
 #[cfg(target_os = "linux")]
+mod mount;
+#[cfg(target_os = "linux")]
 mod namespace;
 mod network;
 mod process;
 mod seen;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod words;
 
 use std::ffi::OsString;

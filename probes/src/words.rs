@@ -1,8 +1,9 @@
 //! The words of one action: options with their values, wherever they stand, and what remains.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStringExt;
 use std::str::FromStr;
 
 /// What is wrong with a command line, in one line.
@@ -88,6 +89,11 @@ pub fn number<N: FromStr + PartialOrd + fmt::Display>(
     let word = word.to_string_lossy();
     let number = word.parse().ok().filter(|number| bounds.contains(number));
     number.ok_or_else(|| Usage(format!("{name} is a number, {low} to {high}, not {word:?}")))
+}
+
+/// A word for a system call: without NUL.
+pub fn c_string(word: OsString, name: &str) -> Result<CString, Usage> {
+    CString::new(word.into_vec()).map_err(|_| Usage(format!("{name} has no NUL")))
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Files and folders: reading, writing, making and searching them.
 
 mod chmod;
+mod fill;
+#[cfg(target_os = "linux")]
+mod handle;
 mod link;
 mod list;
 mod mkdir;
@@ -32,6 +35,9 @@ pub const ACTIONS: &[Entry] = &[
     ("mkdir", |words| boxed(mkdir::Mkdir::parse(words))),
     ("mkfifo", |words| boxed(mkfifo::Mkfifo::parse(words))),
     ("chmod", |words| boxed(chmod::Chmod::parse(words))),
+    ("fill", |words| boxed(fill::Fill::parse(words))),
+    #[cfg(target_os = "linux")]
+    ("handle", |words| boxed(handle::Handle::parse(words))),
     ("sweep", |words| boxed(sweep::Sweep::parse(words))),
     ("write-sweep", |words| boxed(write_sweep::WriteSweep::parse(words))),
 ];

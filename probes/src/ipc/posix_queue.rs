@@ -3,7 +3,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use nix::mqueue::{MQ_OFlag, MqdT, mq_getattr, mq_open, mq_receive, mq_send};
 use nix::sys::stat::Mode;
@@ -11,7 +11,7 @@ use nix::sys::stat::Mode;
 use crate::action::Action;
 use crate::json::Json;
 use crate::seen::Seen;
-use crate::words::{Usage, Words};
+use crate::words::{Usage, Words, c_string};
 
 /// Looks at the first message.
 pub struct Mq {
@@ -83,7 +83,7 @@ impl Action for MqSend {
 fn named(word: &OsStr) -> Result<CString, Usage> {
     let name = word.as_bytes();
     let name = [b"/", name.strip_prefix(b"/").unwrap_or(name)].concat();
-    CString::new(name).map_err(|_| Usage("NAME has no NUL".to_owned()))
+    c_string(OsString::from_vec(name), "NAME")
 }
 
 fn opened(name: &CString, flags: MQ_OFlag) -> io::Result<MqdT> {

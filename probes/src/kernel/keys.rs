@@ -7,14 +7,14 @@
 
 use std::ffi::{CString, OsString};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 
 use crate::action::Action;
 use crate::files::read;
 use crate::json::Json;
 use crate::kernel::keyring::{MAX_PAYLOAD, kernel};
 use crate::seen::{Seen, or_errno};
-use crate::words::{Usage, Words};
+use crate::words::{Usage, Words, c_string};
 
 /// KEY_SPEC_PROCESS_KEYRING and KEY_SPEC_SESSION_KEYRING of linux/keyctl.h.
 const PROCESS: i32 = -2;
@@ -78,7 +78,7 @@ pub struct AddKey {
 impl AddKey {
     pub fn parse(words: Words) -> Result<Self, Usage> {
         let [name, text] = words.exactly(["NAME", "TEXT"])?;
-        let name = CString::new(name.into_vec()).map_err(|_| Usage("a NAME has no NUL".to_owned()))?;
+        let name = c_string(name, "NAME")?;
         Ok(Self { name, text })
     }
 }

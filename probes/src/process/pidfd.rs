@@ -5,13 +5,12 @@
 use std::ffi::c_int;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-
-use nix::errno::Errno;
 
 use super::pid::Pid;
 use crate::action::Action;
+use crate::descriptor;
 use crate::json::Json;
 use crate::seen::Seen;
 use crate::words::{Usage, Words, number};
@@ -33,11 +32,9 @@ impl Pidfd {
     fn taken(&self) -> io::Result<File> {
         let process = open(self.pid)?;
         // SAFETY: plain numbers only, one of them of a descriptor that is open; the answer is a new one, of this process.
-        let file = unsafe {
-            let number = libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), self.number, 0);
-            File::from_raw_fd(Errno::result(number)? as c_int)
-        };
-        Ok(file)
+        let taken =
+            unsafe { descriptor::made(libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), self.number, 0))? };
+        Ok(taken.into())
     }
 }
 
@@ -62,9 +59,5 @@ impl Action for Pidfd {
 /// A descriptor of a process.
 pub fn open(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: plain numbers only; the answer is a new descriptor of this process.
-    let fd = unsafe {
-        let number = libc::syscall(libc::SYS_pidfd_open, pid.number(), 0);
-        OwnedFd::from_raw_fd(Errno::result(number)? as c_int)
-    };
-    Ok(fd)
+    unsafe { descriptor::made(libc::syscall(libc::SYS_pidfd_open, pid.number(), 0)) }
 }

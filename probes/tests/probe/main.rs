@@ -7,12 +7,14 @@ mod files;
 mod ipc;
 mod keys;
 mod left;
+mod mounts;
 mod namespaces;
 mod network;
 mod others;
 mod processes;
 mod sockets;
 mod sweeps;
+mod terminal;
 mod victim;
 
 use std::fs::{self, Permissions};
@@ -158,6 +160,24 @@ const WRONG: &[&str] = &[
     "mq",
     "mq-send a",
     "sem-named",
+    "tty 0 1",
+    "open-tty x",
+    "tiocsti 0",
+    "tioclinux",
+    "tiocsctty --setsid",
+    "mount /a",
+    "mount --tmpfs --proc /a",
+    "mount --bind /a",
+    "umount",
+    "remount --ro",
+    "private",
+    "mount-setattr",
+    "fsopen",
+    "open-tree /a",
+    "pivot-root /a",
+    "chroot",
+    "handle",
+    "fill /a many",
     "print many",
     "sleep -1",
     "exit 256",
