@@ -65,7 +65,6 @@ Feature: Namespaces inside the sandbox
         | unmounting                | umount --detach           | /srv/data        |
         | unmounting                | umount --detach           | /tmp             |
         | unmounting                | umount --detach           | /dev/shm         |
-        | mount_setattr             | mount-setattr --recursive | /                |
 
     Scenario Outline: <what> does not make a folder writable that may be read
       Given the user has the secrets

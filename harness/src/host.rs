@@ -35,6 +35,13 @@ pub fn facts() -> BTreeMap<&'static str, String> {
     facts
 }
 
+/// Why nobody can type into a terminal here by TIOCSTI, if so: ioctl_tty(2), Linux 6.2.
+pub fn no_tiocsti() -> Option<String> {
+    const KNOB: &str = "/proc/sys/dev/tty/legacy_tiocsti";
+    let value = std::fs::read_to_string(KNOB).ok()?;
+    (value.trim() == "0").then(|| format!("{KNOB} is 0"))
+}
+
 /// The ABI of Landlock, landlock_create_ruleset(2); 0 = not there.
 #[allow(unsafe_code)]
 pub fn landlock_abi() -> i64 {
