@@ -4,7 +4,10 @@
 //!
 //! It reports raw facts (errno, bytes, pids). It never decides whether something is right, never
 //! waits for ever, and never changes a file but the one that its words name; `write-sweep` makes files
-//! of its own everywhere it can, and removes them again.
+//! of its own everywhere it can, and removes them again. Only `daemon` and `spawn` leave processes
+//! behind, which end by themselves.
+//!
+//! Some actions change the probe itself (`userns`, `chroot`, `setns`): later actions run there.
 
 mod action;
 #[cfg(target_os = "linux")]

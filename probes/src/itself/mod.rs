@@ -8,6 +8,8 @@ mod environment;
 mod exec;
 pub mod ids;
 mod linger;
+#[cfg(target_os = "linux")]
+mod memfd;
 mod print;
 mod sleep;
 mod spawn;
@@ -19,6 +21,8 @@ pub const ACTIONS: &[Entry] = &[
     ("env", |words| boxed(environment::Env::parse(words))),
     ("descriptors", |words| boxed(descriptors::Descriptors::parse(words))),
     ("exec", |words| boxed(exec::Exec::parse(words))),
+    #[cfg(target_os = "linux")]
+    ("memfd-exec", |words| boxed(memfd::MemfdExec::parse(words))),
     ("print", |words| boxed(print::Print::parse(words))),
     ("sleep", |words| boxed(sleep::Sleep::parse(words))),
     ("exit", |words| boxed(end::Exit::parse(words))),

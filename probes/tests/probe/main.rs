@@ -5,6 +5,7 @@
 mod ends;
 mod files;
 mod ipc;
+mod kernel;
 mod keys;
 mod left;
 mod mounts;
@@ -178,6 +179,12 @@ const WRONG: &[&str] = &[
     "chroot",
     "handle",
     "fill /a many",
+    "bpf x",
+    "perf 0",
+    "userfaultfd x",
+    "io-uring unix",
+    "socket-type tcp",
+    "memfd-exec",
     "print many",
     "sleep -1",
     "exit 256",
