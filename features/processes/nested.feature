@@ -101,6 +101,20 @@ Feature: Namespaces inside the sandbox
         | chroot         | chroot /proc/1/root             |
         | setns          | setns 1 mnt                     |
 
+    Scenario Outline: without a namespace of its own, <what> does not make <place> writable
+      When the step runs the probe "<probe> <place> + write <place>/written-{nonce} x"
+      Then "<place>/written-{nonce}" is not there afterwards
+      And bare, the same probe writes "<place>/written-{nonce}"
+
+      Examples:
+        | what          | probe                   | place            |
+        | remounting    | remount / + remount     | /usr/local/games |
+        | mount_setattr | mount-setattr           | /usr/local/games |
+        | unmounting    | umount --detach         | /usr/local/games |
+        | remounting    | remount / + remount     | /etc/data        |
+        | mount_setattr | mount-setattr           | /etc/data        |
+        | remounting    | remount / + remount     | /srv/data        |
+
     Scenario: with network allowlist a nested namespace shows nothing either
       Given the network is allowlist
       When the step runs the probe "userns + umount ~ --detach + read ~/.ssh/id_ed25519 + mount-setattr / --recursive + write /srv/data/written-{nonce} x"
