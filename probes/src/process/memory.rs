@@ -1,6 +1,6 @@
-//! `memory PID`: reads the first bytes that can be read of a process (process_vm_readv(2)), and reports only their number.
-//! `memory --find TEXT PID`: looks for TEXT in its memory and reports the word that follows, so that a secret planted as
-//! `TEXTsecret` arrives.
+//! `memory PID`: reads the first bytes that can be read of a process (process_vm_readv(2)), and reports only their
+//! number. `memory --find TEXT PID`: looks for TEXT in its memory and reports the word that follows, so that a secret
+//! planted as `TEXTsecret` arrives.
 
 use std::ffi::OsString;
 use std::io::{self, IoSliceMut};
