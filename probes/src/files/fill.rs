@@ -1,5 +1,5 @@
-//! `fill PATH BYTES [--leave]`: writes zeros into a new file, in pieces, until there are so many or no more can be written,
-//! and removes it; with `--leave` it stays.
+//! `fill PATH BYTES [--leave]`: writes zeros into a new file, in pieces, until there are so many or no more can be
+//! written, and removes it; with `--leave` it stays.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};

@@ -1,5 +1,5 @@
-//! `handle PATH`: opens a file by the handle of it (open_by_handle_at(2)), as one could with a handle that was guessed, and
-//! reads its beginning.
+//! `handle PATH`: opens a file by the handle of it (open_by_handle_at(2)), as one could with a handle that was guessed,
+//! and reads its beginning.
 
 #![allow(unsafe_code)]
 
@@ -38,7 +38,8 @@ impl Handle {
         let mut handle = FileHandle { bytes: MAX_HANDLE as c_uint, kind: 0, data: [0; MAX_HANDLE] };
         let mut mount: c_int = 0;
         let (here, path) = (libc::AT_FDCWD, self.c_path.as_ptr());
-        // SAFETY: the path ends with NUL; the kernel writes one number and at most as many bytes as the handle says it has.
+        // SAFETY: the path ends with NUL; the kernel writes one number and at most as many bytes as the handle says it
+        // has.
         Errno::result(unsafe {
             libc::syscall(libc::SYS_name_to_handle_at, here, path, &raw mut handle, &raw mut mount, 0)
         })?;

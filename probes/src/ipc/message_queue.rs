@@ -1,5 +1,5 @@
-//! `queue KEY` shows the first message in a System V queue and leaves it there, `queue-send KEY TEXT` sends one. Neither
-//! waits.
+//! `queue KEY` shows the first message in a System V queue and leaves it there, `queue-send KEY TEXT` sends one.
+//! Neither waits.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Shared memory, semaphores and message queues, of System V (sysvipc(7)) and of POSIX (mq_overview(7), sem_overview(7)).
+//! Shared memory, semaphores and message queues, of System V (sysvipc(7)) and of POSIX (mq_overview(7),
+//! sem_overview(7)).
 
 mod key;
 mod listing;

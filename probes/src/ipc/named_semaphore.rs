@@ -1,5 +1,5 @@
-//! `sem-named NAME`: the value of a POSIX semaphore: the first word of its file in /dev/shm, where glibc and musl keep it
-//! (sem_overview(7)).
+//! `sem-named NAME`: the value of a POSIX semaphore: the first word of its file in /dev/shm, where glibc and musl keep
+//! it (sem_overview(7)).
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! `mq NAME` takes the first message out of a POSIX queue and sends it back with the priority that it had, `mq-send NAME
-//! TEXT` sends one. Neither waits.
+//! `mq NAME` takes the first message out of a POSIX queue and sends it back with the priority that it had, `mq-send
+//! NAME TEXT` sends one. Neither waits.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;

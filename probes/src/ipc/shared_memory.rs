@@ -1,5 +1,5 @@
-//! `shm KEY` reads the text in a System V segment, `shm-write KEY TEXT` writes one, `shm-make KEY TEXT` makes the segment,
-//! for its owner alone, and leaves it there.
+//! `shm KEY` reads the text in a System V segment, `shm-write KEY TEXT` writes one, `shm-make KEY TEXT` makes the
+//! segment, for its owner alone, and leaves it there.
 
 #![allow(unsafe_code)]
 
@@ -140,15 +140,16 @@ impl Segment {
 
     /// What stands before the first NUL.
     fn text(&self) -> Vec<u8> {
-        // SAFETY: a page can be read at the start. Others may write it meanwhile, so bytes are copied before they are used.
+        // SAFETY: a page can be read at the start. Others may write it meanwhile, so bytes are copied before they are
+        // used.
         let bytes: [u8; PAGE] = unsafe { ptr::read_volatile(self.start.cast()) };
         bytes.into_iter().take_while(|byte| *byte != 0).collect()
     }
 
     /// Writes a text shorter than a page, and a NUL behind it.
     fn write(&self, text: &[u8]) {
-        // SAFETY: a page can be written at the start of what is not attached for reading only, and the text with its NUL
-        // is no longer (`key_and_text`).
+        // SAFETY: a page can be written at the start of what is not attached for reading only, and the text with its
+        // NUL is no longer (`key_and_text`).
         unsafe {
             ptr::copy_nonoverlapping(text.as_ptr(), self.start.cast(), text.len());
             self.start.cast::<u8>().add(text.len()).write(0);

@@ -1,6 +1,6 @@
-//! `daemon MARK [--setsid] [--double] [--keep] [--ignore-term] [--signs FILE] [--seconds N]`: leaves a process behind that
-//! `linger`s, in a session of its own with `--setsid`, as nobody's child with `--double` (two forks), and with the probe's
-//! stdin, stdout and stderr with `--keep`. It is this program again, so that MARK stands in its command line.
+//! `daemon MARK [--setsid] [--double] [--keep] [--ignore-term] [--signs FILE] [--seconds N]`: leaves a process behind
+//! that `linger`s, in a session of its own with `--setsid`, as nobody's child with `--double` (two forks), and with the
+//! probe's stdin, stdout and stderr with `--keep`. It is this program again, so that MARK stands in its command line.
 
 #![allow(unsafe_code)]
 

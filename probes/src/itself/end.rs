@@ -1,5 +1,5 @@
-//! `exit CODE` and `self-signal SIGNAL`: end this process, so without a line of their own and without an end. What was seen
-//! before is out already. A signal that does not end it is reported like any other action.
+//! `exit CODE` and `self-signal SIGNAL`: end this process, so without a line of their own and without an end. What was
+//! seen before is out already. A signal that does not end it is reported like any other action.
 
 #![allow(unsafe_code)]
 

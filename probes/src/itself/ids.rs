@@ -1,5 +1,5 @@
-//! `ids`: the numbers of this process, its parent, session and groups, and the name of the host. `foreground` is the group
-//! that has the terminal on stdin, null where there is none.
+//! `ids`: the numbers of this process, its parent, session and groups, and the name of the host. `foreground` is the
+//! group that has the terminal on stdin, null where there is none.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,5 +1,6 @@
-//! `linger MARK [--ignore-term] [--signs FILE] [--seconds N]`: stays where it is, and then ends with 0, without a word: no
-//! line, no end. MARK carries no meaning; it is there to be seen in the command line. `daemon` leaves a process like this.
+//! `linger MARK [--ignore-term] [--signs FILE] [--seconds N]`: stays where it is, and then ends with 0, without a word:
+//! no line, no end. MARK carries no meaning; it is there to be seen in the command line. `daemon` leaves a process like
+//! this.
 
 #![allow(unsafe_code)]
 

@@ -1,5 +1,6 @@
-//! `memfd-exec ARG..`: runs this program again, with these words, from a copy in memory that has no path (memfd_create(2),
-//! fexecve(3)). It is ok where the copy ran to its end; where it ended otherwise, the errno is ECHILD.
+//! `memfd-exec ARG..`: runs this program again, with these words, from a copy in memory that has no path
+//! (memfd_create(2), fexecve(3)). It is ok where the copy ran to its end; where it ended otherwise, the errno is
+//! ECHILD.
 
 #![allow(unsafe_code)]
 

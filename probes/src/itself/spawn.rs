@@ -1,6 +1,6 @@
-//! `spawn N MARK [--seconds S]`: starts N processes that sleep, and does not end them: they end after S seconds, or with
-//! their PID namespace. They hold nothing open. It stops at the first error. MARK is seen in their command lines, which are
-//! this one's.
+//! `spawn N MARK [--seconds S]`: starts N processes that sleep, and does not end them: they end after S seconds, or
+//! with their PID namespace. They hold nothing open. It stops at the first error. MARK is seen in their command lines,
+//! which are this one's.
 
 #![allow(unsafe_code)]
 

@@ -27,7 +27,8 @@ impl Action for Bpf {
     }
 
     fn run(&self) -> Seen {
-        // The kind, the sizes of a key and of a value, the number of entries; the rest of union bpf_attr may be left out.
+        // The kind, the sizes of a key and of a value, the number of entries; the rest of union bpf_attr may be left
+        // out.
         let attributes: [u32; 4] = [ARRAY, 4, 4, 1];
         let size = size_of_val(&attributes);
         // SAFETY: the kernel reads as many bytes as it is told, which is all of them; the answer is a new descriptor.

@@ -1,5 +1,5 @@
-//! `io-uring [vsock]`: makes a ring for requests to the kernel (io_uring(7)). With `vsock`, a socket of that family is then
-//! asked for through the ring, where a filter of system calls does not see it.
+//! `io-uring [vsock]`: makes a ring for requests to the kernel (io_uring(7)). With `vsock`, a socket of that family is
+//! then asked for through the ring, where a filter of system calls does not see it.
 
 #![allow(unsafe_code)]
 

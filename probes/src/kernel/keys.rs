@@ -1,7 +1,7 @@
-//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: all keyrings are
-//! linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
-//! "possession"). The process keyring goes with this process, so nothing of it is left. Of other keys, which can be those of
-//! whoever started the suite, nothing is read and nothing told but their number.
+//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: all keyrings
+//! are linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
+//! "possession"). The process keyring goes with this process, so nothing of it is left. Of other keys, which can be
+//! those of whoever started the suite, nothing is read and nothing told but their number.
 //!
 //! `add-key NAME TEXT`: adds a key `user` to the session keyring.
 

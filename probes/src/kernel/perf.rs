@@ -1,5 +1,5 @@
-//! `perf [PID]`: counts the time of PID, or of the probe itself, outside the kernel (perf_event_open(2)). The counter is
-//! gone at once.
+//! `perf [PID]`: counts the time of PID, or of the probe itself, outside the kernel (perf_event_open(2)). The counter
+//! is gone at once.
 
 #![allow(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! `userfaultfd [--kernel]`: asks to handle page faults of this process itself (userfaultfd(2)): those of its own code, and
-//! with `--kernel` those of the kernel on its behalf too, which attacks use to stop the kernel halfway.
+//! `userfaultfd [--kernel]`: asks to handle page faults of this process itself (userfaultfd(2)): those of its own code,
+//! and with `--kernel` those of the kernel on its behalf too, which attacks use to stop the kernel halfway.
 
 #![allow(unsafe_code)]
 

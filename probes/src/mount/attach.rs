@@ -1,4 +1,5 @@
-//! `mount --tmpfs PATH`, `mount --proc PATH` and `mount --bind FROM TO` (all below FROM too), and `umount PATH [--detach]`.
+//! `mount --tmpfs PATH`, `mount --proc PATH` and `mount --bind FROM TO` (all below FROM too), and `umount PATH
+//! [--detach]`.
 
 use std::ffi::OsString;
 

@@ -1,6 +1,6 @@
-//! `remount PATH [--ro] [--superblock]` makes a mount writable, or read-only, or its whole file system with `--superblock`.
-//! `mount-setattr PATH [--recursive]` makes it writable by the newer call. `private PATH` takes it and all below out of its
-//! peer groups.
+//! `remount PATH [--ro] [--superblock]` makes a mount writable, or read-only, or its whole file system with
+//! `--superblock`. `mount-setattr PATH [--recursive]` makes it writable by the newer call. `private PATH` takes it and
+//! all below out of its peer groups.
 
 #![allow(unsafe_code)]
 
@@ -94,7 +94,8 @@ impl MountSetattr {
         let attributes =
             libc::mount_attr { attr_set: 0, attr_clr: libc::MOUNT_ATTR_RDONLY, propagation: 0, userns_fd: 0 };
         let (at, size) = (self.at.as_ptr(), size_of::<libc::mount_attr>());
-        // SAFETY: the path ends with NUL; of the attributes, the kernel reads as much as it is told, which is all of them.
+        // SAFETY: the path ends with NUL; of the attributes, the kernel reads as much as it is told, which is all of
+        // them.
         Errno::result(unsafe {
             libc::syscall(libc::SYS_mount_setattr, libc::AT_FDCWD, at, flags, &raw const attributes, size)
         })?;

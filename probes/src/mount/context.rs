@@ -1,5 +1,5 @@
-//! `fsopen KIND`: makes a new file system of a kind (fsopen(2), fsconfig(2), fsmount(2)), and mounts it nowhere. It is gone
-//! with the probe.
+//! `fsopen KIND`: makes a new file system of a kind (fsopen(2), fsconfig(2), fsmount(2)), and mounts it nowhere. It is
+//! gone with the probe.
 
 #![allow(unsafe_code)]
 

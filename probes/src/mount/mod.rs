@@ -1,4 +1,5 @@
-//! Mounts: what changes the tree of files that this process sees (mount_namespaces(7)), by the old calls and by the new.
+//! Mounts: what changes the tree of files that this process sees (mount_namespaces(7)), by the old calls and by the
+//! new.
 
 mod attach;
 mod change;

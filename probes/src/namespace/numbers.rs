@@ -1,5 +1,5 @@
-//! `namespaces [PID]`: the numbers of the namespaces that PID, or the probe itself, is in. Two processes are in the same
-//! one where the numbers are the same (namespaces(7)).
+//! `namespaces [PID]`: the numbers of the namespaces that PID, or the probe itself, is in. Two processes are in the
+//! same one where the numbers are the same (namespaces(7)).
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! `setns PID KIND`: enters a namespace of another process, through its link in /proc; with the KIND `pidfd`, its user and
-//! its mount namespace by a descriptor of the process, or only the latter where they share the former (setns(2)).
+//! `setns PID KIND`: enters a namespace of another process, through its link in /proc; with the KIND `pidfd`, its user
+//! and its mount namespace by a descriptor of the process, or only the latter where they share the former (setns(2)).
 
 #![allow(unsafe_code)]
 

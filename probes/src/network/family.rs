@@ -1,5 +1,5 @@
-//! `socket-type KIND [--high]`: makes a socket of a family that a step seldom needs, and uses it for nothing. With `--high`,
-//! the family's number has a bit that the kernel does not look at.
+//! `socket-type KIND [--high]`: makes a socket of a family that a step seldom needs, and uses it for nothing. With
+//! `--high`, the family's number has a bit that the kernel does not look at.
 
 #![allow(unsafe_code)]
 

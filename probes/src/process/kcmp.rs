@@ -1,5 +1,5 @@
-//! `kcmp PID`: whether this process and another share their memory, by the order of kernel addresses (kcmp(2)): the call
-//! needs the rights of a tracer.
+//! `kcmp PID`: whether this process and another share their memory, by the order of kernel addresses (kcmp(2)): the
+//! call needs the rights of a tracer.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! `pidfd PID FD`: takes the descriptor FD out of another process (pidfd_getfd(2)) and reads the beginning of what it is.
+//! `pidfd PID FD`: takes the descriptor FD out of another process (pidfd_getfd(2)) and reads the beginning of what it
+//! is.
 
 #![allow(unsafe_code)]
 
@@ -31,7 +32,8 @@ impl Pidfd {
 
     fn taken(&self) -> io::Result<File> {
         let process = open(self.pid)?;
-        // SAFETY: plain numbers only, one of them of a descriptor that is open; the answer is a new one, of this process.
+        // SAFETY: plain numbers only, one of them of a descriptor that is open; the answer is a new one, of this
+        // process.
         let taken =
             unsafe { descriptor::made(libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), self.number, 0))? };
         Ok(taken.into())

@@ -1,5 +1,5 @@
-//! `pids MARK`: which visible processes have MARK in their command line. This probe is none of them, and neither is whoever
-//! only asks for them or started a `daemon` with that mark.
+//! `pids MARK`: which visible processes have MARK in their command line. This probe is none of them, and neither is
+//! whoever only asks for them or started a `daemon` with that mark.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

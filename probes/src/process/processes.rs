@@ -145,8 +145,8 @@ fn memory(path: &Path, maps: &[u8]) -> io::Result<usize> {
     memory.read_at(&mut [0; MEMORY], at)
 }
 
-/// A command line without `WORD TEXT`, as in `--find TEXT`: what a probe was asked, here and in whoever started it, is no
-/// sight of the text.
+/// A command line without `WORD TEXT`, as in `--find TEXT`: what a probe was asked, here and in whoever started it, is
+/// no sight of the text.
 pub fn without_question(cmdline: &[u8], word: &str, text: &[u8]) -> Vec<u8> {
     let mut left = Vec::new();
     let mut rest = cmdline;

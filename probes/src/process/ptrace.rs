@@ -1,6 +1,6 @@
-//! `ptrace PID`: seizes a process, stops it, reads one word of its memory and lets it run on, whole. `ptrace --leave PID`:
-//! attaches, waits for the stop and leaves it like that: when the probe ends, the process stays stopped, because nobody took
-//! the SIGSTOP that stopped it.
+//! `ptrace PID`: seizes a process, stops it, reads one word of its memory and lets it run on, whole. `ptrace --leave
+//! PID`: attaches, waits for the stop and leaves it like that: when the probe ends, the process stays stopped, because
+//! nobody took the SIGSTOP that stopped it.
 
 #![allow(unsafe_code)]
 
@@ -107,8 +107,8 @@ fn wait(pid: i32) -> io::Result<Option<c_int>> {
     }
 }
 
-/// The signal that the process must still get: none for the stop that was asked for (its high bits say PTRACE_EVENT_STOP),
-/// and one that came first otherwise.
+/// The signal that the process must still get: none for the stop that was asked for (its high bits say
+/// PTRACE_EVENT_STOP), and one that came first otherwise.
 fn signal(pid: i32) -> c_int {
     wait(pid).ok().flatten().filter(|status| status >> 8 == 0).unwrap_or_default()
 }

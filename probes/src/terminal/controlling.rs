@@ -1,5 +1,5 @@
-//! `open-tty` opens the controlling terminal. `tiocsctty FD [--setsid] [--steal]` makes a terminal the controlling one, in a
-//! new session with `--setsid`, and taken from the session that has it with `--steal`, which only root may do.
+//! `open-tty` opens the controlling terminal. `tiocsctty FD [--setsid] [--steal]` makes a terminal the controlling one,
+//! in a new session with `--setsid`, and taken from the session that has it with `--steal`, which only root may do.
 
 #![allow(unsafe_code)]
 

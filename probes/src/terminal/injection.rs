@@ -1,6 +1,6 @@
-//! `tiocsti FD TEXT [--high]` types TEXT into a terminal, as if its user had. `tioclinux FD [--high]` asks a console for
-//! something harmless, by the call that can also paste into it. With `--high`, the request's number has a bit that the
-//! kernel does not look at (CVE-2019-10063).
+//! `tiocsti FD TEXT [--high]` types TEXT into a terminal, as if its user had. `tioclinux FD [--high]` asks a console
+//! for something harmless, by the call that can also paste into it. With `--high`, the request's number has a bit that
+//! the kernel does not look at (CVE-2019-10063).
 
 #![allow(unsafe_code)]
 

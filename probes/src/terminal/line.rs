@@ -1,5 +1,5 @@
-//! FD as a word: the number of a descriptor that is open, or the path of a terminal, which then is opened without becoming
-//! the controlling one; and the calls on it.
+//! FD as a word: the number of a descriptor that is open, or the path of a terminal, which then is opened without
+//! becoming the controlling one; and the calls on it.
 
 #![allow(unsafe_code)]
 

@@ -53,7 +53,8 @@ impl Action for Tty {
 
 /// What isatty(3) asks for, too.
 fn mode(open: &Open) -> io::Result<LocalFlags> {
-    // SAFETY: used for this call only, and no other thread runs that could close it; where it is not open, the call says so.
+    // SAFETY: used for this call only, and no other thread runs that could close it; where it is not open, the call
+    // says so.
     let fd = unsafe { BorrowedFd::borrow_raw(open.number) };
     Ok(tcgetattr(fd)?.local_flags)
 }

@@ -138,7 +138,8 @@ fn a_named_semaphore_has_a_value() {
     let name = format!("kusaw-probe-{}", std::process::id());
     let c_name = CString::new(format!("/{name}")).unwrap();
     let flags = libc::O_CREAT | libc::O_EXCL;
-    // SAFETY: the name ends with NUL and outlives the call; the mode and the value are the arguments that O_CREAT asks for.
+    // SAFETY: the name ends with NUL and outlives the call; the mode and the value are the arguments that O_CREAT asks
+    // for.
     let semaphore = unsafe { libc::sem_open(c_name.as_ptr(), flags, 0o600 as libc::mode_t, 7_u32) };
     assert!(!semaphore.is_null(), "{}", std::io::Error::last_os_error());
     // SAFETY: the name ends with NUL and outlives the call.

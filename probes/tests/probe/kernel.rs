@@ -1,5 +1,5 @@
-//! What the kernel offers beyond files. What an ordinary user gets of it differs from machine to machine, so each is seen
-//! to work where root, or the machine's settings, allow it, and to fail for the reason that there is.
+//! What the kernel offers beyond files. What an ordinary user gets of it differs from machine to machine, so each is
+//! seen to work where root, or the machine's settings, allow it, and to fail for the reason that there is.
 
 use std::fs;
 

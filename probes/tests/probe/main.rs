@@ -38,7 +38,8 @@ fn probe() -> Command {
 fn ordinary() -> (TempDir, Command) {
     let (folder, path) = folder();
     let program = format!("{path}/kusaw-probe");
-    // By another process: a file that one of a test's other threads holds open for writing cannot be executed (ETXTBSY).
+    // By another process: a file that one of a test's other threads holds open for writing cannot be executed
+    // (ETXTBSY).
     assert!(Command::new("cp").args([env!("CARGO_BIN_EXE_kusaw-probe"), &program]).status().unwrap().success());
     fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(program);

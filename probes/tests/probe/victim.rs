@@ -18,7 +18,8 @@ impl Victim {
         let script = format!("exec 7<{}; echo ready; read line", file.unwrap_or("/dev/null"));
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &script, name]).env(name, value).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // SAFETY: one system call with plain numbers. Where Yama (a kernel's module) asks for it, anyone may trace this one.
+        // SAFETY: one system call with plain numbers. Where Yama (a kernel's module) asks for it, anyone may trace this
+        // one.
         unsafe {
             command.pre_exec(|| {
                 libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY);
@@ -49,16 +50,16 @@ impl Drop for Victim {
     }
 }
 
-/// The letter of a process's state, once it is the awaited one, or two seconds later.
+/// The letter of a process's state, once it is the awaited one, or the last one seen.
 pub fn state(pid: u32, awaited: char) -> Option<char> {
     let state = || fs::read_to_string(format!("/proc/{pid}/stat")).ok()?.rsplit_once(") ")?.1.chars().next();
     until(|| state() == Some(awaited));
     state()
 }
 
-/// Waits, at most two seconds.
+/// Waits for what comes, with a bound that is only reached where it never does.
 pub fn until(mut it_is: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(2);
+    let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         match it_is() {
             true => return true,
