@@ -22,6 +22,8 @@ pub struct Plan {
     script: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     stdio: [RawFd; 3],
+    /// The first of 0, 1 and 2 that is a terminal.
+    terminal: Option<RawFd>,
     filter: Filter,
 }
 
@@ -47,6 +49,7 @@ impl Plan {
             script,
             envp: job.env.iter().map(|e| e.as_ptr()).chain(end).collect(),
             stdio: [stdio[0].as_raw_fd(), stdio[1].as_raw_fd(), stdio[2].as_raw_fd()],
+            terminal: job.terminal.iter().position(|is| *is).map(|n| n as RawFd),
             filter: Filter::new(),
             _job: job,
         }
@@ -54,15 +57,19 @@ impl Plan {
 
     /// Becomes the step. Only async-signal-safe calls from here to execve.
     pub fn become_step(&mut self, report: BorrowedFd) -> ! {
-        // SAFETY: setsid, dup2, chdir and the two raw signal calls take plain numbers or pointers that
+        // SAFETY: setsid, dup2, ioctl, chdir and the two raw signal calls take plain numbers or pointers that
         // `self` keeps alive; `_exit` does not return. Nothing here allocates.
         unsafe {
             libc::setsid();
             for (target, fd) in self.stdio.iter().enumerate() {
-                // All three came by SCM_RIGHTS while 0, 1 and 2 were taken, so none of them is a target.
+                // All three were opened while 0, 1 and 2 were taken, so none of them is a target.
                 if libc::dup2(*fd, target as RawFd) < 0 {
                     tell(report, Part::Descriptors as u8);
                 }
+            }
+            // Of the session that has just been made: Ctrl-C and the window's size reach the step.
+            if self.terminal.is_some_and(|fd| libc::ioctl(fd, libc::TIOCSCTTY, 0) != 0) {
+                tell(report, Part::Terminal as u8);
             }
             if libc::chdir(self.cwd) != 0 {
                 tell(report, Part::Folder as u8);

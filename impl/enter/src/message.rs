@@ -7,7 +7,8 @@ pub const SIZE: usize = 8;
 /// What one side tells the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
-    /// Stage: ready; as many listening descriptors come along as the job named ports.
+    /// Stage: ready; as many listening descriptors come along as the job named ports, and the master of the step's
+    /// terminal if it has one.
     Ready(i32),
     /// Stage: could not get ready (errno).
     Failed(i32),
@@ -30,7 +31,7 @@ pub enum Message {
     Status(i32),
 }
 
-/// What can fail between the fork and execve; each has a letter of its own.
+/// What can fail before execve; each has a letter of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Part {
@@ -38,6 +39,8 @@ pub enum Part {
     Folder = b'f',
     /// Placing stdin, stdout and stderr.
     Descriptors = b'd',
+    /// Making the step's terminal, or making it that of its session.
+    Terminal = b't',
     /// Leaving other processes' signals and abstract sockets out of reach.
     Landlock = b'l',
     /// Applying the filter of system calls.
@@ -46,7 +49,7 @@ pub enum Part {
 
 impl Part {
     /// All of them.
-    pub const ALL: [Part; 4] = [Part::Folder, Part::Descriptors, Part::Landlock, Part::Filter];
+    pub const ALL: [Part; 5] = [Part::Folder, Part::Descriptors, Part::Terminal, Part::Landlock, Part::Filter];
 
     /// The one with this letter.
     pub fn of(letter: u8) -> Option<Part> {
@@ -59,6 +62,7 @@ impl std::fmt::Display for Part {
         f.write_str(match self {
             Part::Folder => "the step's working folder",
             Part::Descriptors => "the step's descriptors",
+            Part::Terminal => "the step's terminal",
             Part::Landlock => "Landlock",
             Part::Filter => "the filter of system calls",
         })

@@ -171,7 +171,7 @@ impl<'a> Attempt<'a> {
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let reach = self.reach(&temp, worktrees, program, allowed);
         let ports = reach.ports();
-        if ports.len() > kusaw_enter::channel::MAX_DESCRIPTORS {
+        if ports.len() > kusaw_enter::channel::MAX_PORTS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
         let stdio = Stdio::prepare().map_err(|e| setup("stdio", e))?;

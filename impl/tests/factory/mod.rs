@@ -1,5 +1,7 @@
 //! A throw-away factory for tests: its own home, temp folder and settings, and the program beside its stage.
-#![allow(dead_code, missing_docs, reason = "each test file uses a part")]
+#![allow(dead_code, missing_docs, unsafe_code, reason = "each test file uses a part")]
+
+pub mod tty;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -44,8 +44,8 @@ pub fn launch(launch: Launch) -> Result<End, Refusal> {
     let sandbox = spawn::spawn(&program, &arguments, name, &stage)?;
     let deadline = Instant::now() + start_timeout();
     drop(stage);
-    let (stdio, pumps) = launch.stdio.split();
-    let mut conversation = Conversation::new(sandbox, launch.signals, deadline);
+    let (stdio, mut pumps) = launch.stdio.split();
+    let mut conversation = Conversation::new(sandbox, launch.signals, &mut pumps, deadline);
     let end = conversation.run(&job, stdio, launch.ready);
     conversation.finish();
     pumps.drain(launch.signals);
@@ -92,6 +92,7 @@ fn job(launch: &Launch) -> Result<Job, Refusal> {
         ports: launch.reach.ports(),
         outside,
         places: places.collect::<Result<_, Refusal>>()?,
+        terminal: launch.stdio.terminal(),
     };
     match job.encode().len() {
         0..=kusaw_enter::job::MAX => Ok(job),
