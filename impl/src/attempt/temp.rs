@@ -98,8 +98,8 @@ fn is_left(folder: &Path) -> bool {
     open.open(folder.join(LOCK)).is_ok_and(|file| lock(&file).is_ok())
 }
 
-/// Removes `root` and all below it. Every folder found is first moved up into `root`, so no path is ever
-/// longer than one name and a tree of any depth needs neither stack nor descriptors.
+/// Removes `root` and all below it. Every folder found further down is first moved up into `root`, so no path is
+/// ever longer than one name and a tree of any depth needs neither stack nor descriptors.
 pub fn remove(root: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -134,6 +134,10 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
             Err(e) => return Err(e.into()),
         }
         if unlinkat(folder, &name[..], UnlinkatFlags::RemoveDir).is_ok() {
+            continue;
+        }
+        if std::ptr::eq(top, folder) {
+            waiting.push(name);
             continue;
         }
         // A folder can only be moved elsewhere when it is writable itself.
