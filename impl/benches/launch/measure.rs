@@ -37,7 +37,7 @@ pub fn rounds(programs: &mut [Program], rounds: usize) -> io::Result<()> {
         for program in &mut *programs {
             let Some(command) = &mut program.command else { continue };
             let turn = round < WARM || (round - WARM).is_multiple_of(program.every);
-            let sample = if turn { Some(launch(command, program.exit_code, &program.name)?) } else { None };
+            let sample = if turn { Some(launch(command, program.exit_code, program.name)?) } else { None };
             if round >= WARM {
                 program.samples.push(sample);
             }

@@ -67,9 +67,8 @@ pub fn whitelist(ground: &Ground) -> io::Result<Vec<OsString>> {
         }
     }
     for path in ETC.iter().map(|name| Path::new("/etc").join(name)) {
-        match fs::canonicalize(&path) {
-            Ok(real) => words(&["--ro-bind".as_ref(), &of(&real), &of(&path)]),
-            Err(_) => {}
+        if let Ok(real) = fs::canonicalize(&path) {
+            words(&["--ro-bind".as_ref(), &of(&real), &of(&path)]);
         }
     }
     words(&["--proc".as_ref(), "/proc".as_ref(), "--dev".as_ref(), "/dev".as_ref()]);

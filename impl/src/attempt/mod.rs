@@ -184,7 +184,9 @@ impl<'a> Attempt<'a> {
             }
         };
         let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
-        let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, signals: &signals, ready: &mut ready };
+        let mut meanwhile = || temp.furnish().map_err(|e| setup("private temp folder", e));
+        let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
+        let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, signals, meanwhile, ready };
         let end = bubblewrap::launch(launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         egress.into_iter().for_each(|egress| egress.finish());

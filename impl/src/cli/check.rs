@@ -134,7 +134,8 @@ fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
         }
     };
     let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
-    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, ready: &mut ready };
+    let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
+    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
     let end = bubblewrap::launch(launch);
     egress.into_iter().for_each(Egress::finish);
     match end? {

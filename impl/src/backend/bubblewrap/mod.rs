@@ -46,7 +46,7 @@ pub fn launch(launch: Launch) -> Result<End, Refusal> {
     drop(stage);
     let (stdio, mut pumps) = launch.stdio.split();
     let mut conversation = Conversation::new(sandbox, launch.signals, &mut pumps, deadline);
-    let end = conversation.run(&job, stdio, launch.ready);
+    let end = (launch.meanwhile)().and_then(|()| conversation.run(&job, stdio, launch.ready));
     conversation.finish();
     pumps.drain(launch.signals);
     end
