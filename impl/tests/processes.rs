@@ -27,7 +27,7 @@ fn start(factory: &Factory) -> (Child, BufReader<ChildStdout>) {
 /// Waits for the step's line `up`.
 fn start_with(factory: &Factory, set: impl FnOnce(&mut Command)) -> (Child, BufReader<ChildStdout>) {
     let mut command = factory.command();
-    command.args(["run", "s", "--attempt", "a"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.args(["run", "s", "--attempt", "a"]).stdout(Stdio::piped());
     set(&mut command);
     let mut child = command.spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use factory::tty::Tty;
-use factory::{Factory, factory};
+use factory::{Factory, factory, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices};
 use nix::unistd::Pid;
@@ -243,6 +243,28 @@ fn stopped_it_leaves_the_terminal_to_the_shell_and_takes_it_again() {
     tty.until("got on\r\nout> ");
     tty.type_in("exit $?\r");
     assert_eq!(tty.end().0, Some(4));
+}
+
+#[test]
+fn two_on_one_terminal_have_the_keys_in_turn_and_leave_it_as_it_was() {
+    let factory = factory("", "echo up; read -r line; echo \"got $line\"");
+    let mut kusaw = factory.command();
+    kusaw.args(["run", "s"]);
+    let mut tty = Tty::open(24, 80);
+    let before = tty.modes();
+    // A shell without job control: both are in the foreground.
+    tty.run(&shell("sh", "exec 3<&0; \"$@\" --attempt a <&3 & \"$@\" --attempt b <&3 & wait", &kusaw));
+    for _ in 0..2 {
+        tty.until("up");
+    }
+    tty.type_in("one\r");
+    tty.until("got one");
+    let ended = |id: &str| factory.path().join("attempts").join(id).join("outcome.json").exists();
+    wait_until(|| ended("a") || ended("b"));
+    tty.type_in("two\r");
+    tty.until("got two");
+    tty.end();
+    assert_eq!(tty.modes(), before);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! not acted on here but inside, as bytes, and every way out gives the user's modes back.
 #![allow(unsafe_code)]
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,7 +18,7 @@ use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
 use super::stdio::{Teller, put};
 
-/// Between two looks whether kusaw has come to the foreground: the shell does not tell.
+/// Between two looks whether kusaw has come to the foreground: nobody tells.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The terminal of the user.
@@ -35,6 +35,8 @@ pub struct Terminal {
 #[derive(Debug)]
 struct Own {
     fd: OwnedFd,
+    /// Opened once more, to be locked.
+    again: Option<File>,
     modes: Mutex<Modes>,
 }
 
@@ -53,18 +55,18 @@ impl Terminal {
     /// The one that stdin is, if it is one.
     pub fn of_stdin() -> io::Result<Option<Terminal>> {
         let Some(device) = device(io::stdin().as_fd()) else { return Ok(None) };
-        let also = |fd| device_is(fd, device);
+        let also = |fd| self::device(fd) == Some(device);
         let is = [true, also(io::stdout().as_fd()), also(io::stderr().as_fd())];
+        let fd = io::stdin().as_fd().try_clone_to_owned()?;
+        // After su(1) it may be another user's: then it cannot be opened.
+        let again = File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open("/proc/self/fd/0").ok();
         let to = match is {
             [_, true, _] => io::stdout().as_fd().try_clone_to_owned()?.into(),
             [_, _, true] => io::stderr().as_fd().try_clone_to_owned()?.into(),
             // `</dev/tty`: what is typed is to be seen as well.
-            _ => match File::options().write(true).custom_flags(libc::O_NOCTTY).open("/proc/self/fd/0") {
-                Ok(file) => file,
-                Err(_) => io::stdin().as_fd().try_clone_to_owned()?.into(),
-            },
+            _ => again.as_ref().map_or_else(|| fd.try_clone().map(File::from), File::try_clone)?,
         };
-        let own = Own { fd: io::stdin().as_fd().try_clone_to_owned()?, modes: Mutex::new(Modes::Users) };
+        let own = Own { fd, again, modes: Mutex::new(Modes::Users) };
         Ok(Some(Terminal { is, own: own.into(), to: Some(to), master: Weak::new() }))
     }
 
@@ -114,10 +116,13 @@ impl Drop for Terminal {
 }
 
 impl Own {
-    /// Whether the terminal is kusaw's to read and set. One that is nobody's (ENOTTY) is, and so is one that is gone: a read
-    /// tells.
+    /// Whether the terminal is this process's to read and set: in the foreground, and with no other kusaw on it, which would
+    /// take these modes for the user's. One that is nobody's (ENOTTY) is ours, and so is one that is gone: a read tells.
     fn is_ours(&self) -> bool {
-        tcgetpgrp(&self.fd).map_or(true, |group| group == getpgrp())
+        let is_in_front = tcgetpgrp(&self.fd).map_or(true, |group| group == getpgrp());
+        let is_locked =
+            || self.again.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        is_in_front && !is_locked()
     }
 
     /// In the foreground, and once: turns all keys into bytes. What was typed before was for the step, lines and ends.
@@ -215,8 +220,4 @@ fn device(fd: BorrowedFd) -> Option<u32> {
     // SAFETY: the kernel writes one unsigned int.
     let is = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGDEV, &raw mut device) } == 0;
     is.then_some(device)
-}
-
-fn device_is(fd: BorrowedFd, other: u32) -> bool {
-    device(fd) == Some(other)
 }

@@ -5,7 +5,7 @@ pub mod tty;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,8 @@ impl Factory {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kusaw"));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.env("HOME", self.home()).env("TMPDIR", self.tmp());
-        command.arg("--factory").arg(self.path());
+        // Not the terminal of whoever runs the tests: it would be the step's.
+        command.arg("--factory").arg(self.path()).stdin(Stdio::null());
         command
     }
 
