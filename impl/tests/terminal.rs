@@ -43,14 +43,18 @@ fn on_a_terminal(script: &str) -> (Factory, Tty) {
 
 #[test]
 fn the_step_has_a_terminal_of_its_own_in_the_users_size() {
-    let (_factory, mut tty) = on_a_terminal(
-        "for n in 0 1 2; do [ -t $n ] && echo \"$n is one\"; done; tty; stty size; echo own >/dev/tty\n\
-         ls -1 /dev/pts; cut -d' ' -f7 /proc/$$/stat",
-    );
-    assert_eq!(tty.until("\r\n2 is one\r\n").matches(" is one").count(), 3);
-    // The first of a devpts of its own, and the session's.
-    tty.until("/dev/pts/0\r\n41 133\r\nown\r\n0\r\nptmx\r\n34816\r\n");
-    assert_eq!(tty.end(), (Some(0), String::new()));
+    let script = "for n in 0 1 2; do [ -t $n ] && echo \"$n is one\"; done; tty; stty size; echo own >/dev/tty\n\
+        ls -1 /dev/pts; cut -d' ' -f7 /proc/$$/stat";
+    // Alone, and beside the listeners of the proxy.
+    for network in ["", "network: allowlist"] {
+        let factory = factory(network, script);
+        let mut tty = Tty::open(41, 133);
+        tty.run(&run(&factory));
+        assert_eq!(tty.until("\r\n2 is one\r\n").matches(" is one").count(), 3);
+        // The first of a devpts of its own, and the session's.
+        tty.until("/dev/pts/0\r\n41 133\r\nown\r\n0\r\nptmx\r\n34816\r\n");
+        assert_eq!(tty.end(), (Some(0), String::new()));
+    }
 }
 
 #[test]
