@@ -262,8 +262,13 @@ fn stopped_it_leaves_the_terminal_to_the_shell_and_takes_it_again() {
     tty.until("out> ");
     tty.type_in("stty -a | grep -o -- '-*icanon '\r");
     tty.until("\r\nicanon \r\nout> ");
+    // It runs on in the background, where it looks no more, and comes to the front without a signal.
+    tty.type_in("bg\r");
+    tty.until("exec");
+    tty.until("out> ");
     tty.type_in("fg\r");
     tty.until("exec");
+    wait_until(|| !tty.modes().local_flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON));
     tty.type_in("on\r");
     tty.until("got on\r\nout> ");
     tty.type_in("exit $?\r");
