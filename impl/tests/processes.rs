@@ -1,15 +1,15 @@
 //! How a step ends, whatever it and its processes do: typed, within the bound, and with nothing left alive.
-#![allow(missing_docs, unsafe_code, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod factory;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use factory::fault::refuse;
 use factory::{Factory, factory, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -61,24 +61,7 @@ fn is_stopped(word: &str) -> bool {
 
 /// As on a kernel without Landlock: then the step can send signals to pid 1.
 fn without_landlock(command: &mut Command) {
-    let instruction = |code: u32, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
-    let mut filter = [
-        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, libc::SYS_landlock_create_ruleset as u32),
-        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    // SAFETY: between fork and exec only two system calls, on memory that the closure owns.
-    unsafe {
-        command.pre_exec(move || {
-            let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            match libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            }
-        });
-    }
+    refuse(command, libc::SYS_landlock_create_ruleset, None, libc::ENOSYS);
 }
 
 #[test]
@@ -99,10 +82,27 @@ fn without_landlock_it_goes_on_and_check_says_so() {
 }
 
 #[test]
+fn what_cannot_be_set_up_is_a_refusal_that_names_it() {
+    for (number, when, errno, said) in [
+        (libc::SYS_landlock_create_ruleset, None, libc::EPERM, "Landlock: EPERM"),
+        (libc::SYS_landlock_restrict_self, None, libc::E2BIG, "Landlock: E2BIG"),
+        (libc::SYS_prctl, Some((0, libc::PR_SET_SECCOMP as u32)), libc::EINVAL, "the filter of system calls: EINVAL"),
+    ] {
+        let factory = factory("", "echo executed");
+        let mut command = factory.command();
+        refuse(command.args(["run", "s", "--attempt", "a"]), number, when, errno);
+        let output = command.output().unwrap();
+        assert_eq!((output.status.code(), output.stdout), (Some(125), Vec::new()), "{said}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains(&format!("setup-failed: {said}")), "{told}");
+    }
+}
+
+#[test]
 fn pid_1_stays_whatever_the_step_does_to_it() {
-    // Every signal a thousand times and more than can wait at once, from many; then as root of a namespace of its own.
+    // Every signal a thousand times and more than can wait at once, from many; then as root of a user namespace of its own.
     let script = "echo up; for p in 1 2 3 4; do perl -e 'for (1..20000) { kill 17, 1; kill 28, 1; kill 40, 1; kill 64, 1 }' & done\n\
-        kill -STOP 1; kill -KILL 1; kill -TSTP 1; unshare -r --pid --fork kill -KILL 1 2>/dev/null\n\
+        (kill -STOP 1; kill -KILL 1; kill -TSTP 1) 2>/dev/null; unshare -r sh -c 'kill -KILL 1; kill -STOP 1' 2>/dev/null\n\
         perl -e '$! = 0; syscall(101, 16, 1, 0, 0); print \"traced\\n\" unless $!{EPERM}' ; wait; exit 4";
     for without in [false, true] {
         let factory = factory("", script);

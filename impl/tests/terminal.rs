@@ -4,10 +4,11 @@
 
 mod factory;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::process::{Command, Stdio};
 
+use factory::fault::refuse;
 use factory::tty::Tty;
 use factory::{Factory, factory, wait_until};
 use nix::sys::signal::{Signal, kill};
@@ -42,14 +43,18 @@ fn on_a_terminal(script: &str) -> (Factory, Tty) {
 
 #[test]
 fn the_step_has_a_terminal_of_its_own_in_the_users_size() {
-    let (_factory, mut tty) = on_a_terminal(
-        "for n in 0 1 2; do [ -t $n ] && echo \"$n is one\"; done; tty; stty size; echo own >/dev/tty\n\
-         ls -1 /dev/pts; cut -d' ' -f7 /proc/$$/stat",
-    );
-    assert_eq!(tty.until("\r\n2 is one\r\n").matches(" is one").count(), 3);
-    // The first of a devpts of its own, and the session's.
-    tty.until("/dev/pts/0\r\n41 133\r\nown\r\n0\r\nptmx\r\n34816\r\n");
-    assert_eq!(tty.end(), (Some(0), String::new()));
+    let script = "for n in 0 1 2; do [ -t $n ] && echo \"$n is one\"; done; tty; stty size; echo own >/dev/tty\n\
+        ls -1 /dev/pts; cut -d' ' -f7 /proc/$$/stat";
+    // Alone, and beside the listeners of the proxy.
+    for network in ["", "network: allowlist"] {
+        let factory = factory(network, script);
+        let mut tty = Tty::open(41, 133);
+        tty.run(&run(&factory));
+        assert_eq!(tty.until("\r\n2 is one\r\n").matches(" is one").count(), 3);
+        // The first of a devpts of its own, and the session's.
+        tty.until("/dev/pts/0\r\n41 133\r\nown\r\n0\r\nptmx\r\n34816\r\n");
+        assert_eq!(tty.end(), (Some(0), String::new()));
+    }
 }
 
 #[test]
@@ -187,6 +192,12 @@ fn the_modes_come_back_from_a_refusal_and_from_a_signal() {
     tty.run(&run(&factory));
     tty.until("\"nothere\": no such file");
     assert_eq!((tty.end().0, tty.modes() == before), (Some(127), true));
+    let other = Factory::new("sandbox: {mode: required}\nsteps: {s: {run: ['true']}}");
+    tty.run_with(&run(&other), |command| {
+        refuse(command, libc::SYS_ioctl, Some((1, libc::TIOCGPTPEER as u32)), libc::EIO)
+    });
+    tty.until("setup-failed: the step's terminal: EIO");
+    assert_eq!((tty.end().0, tty.modes() == before), (Some(125), true));
     let (_factory, mut tty) = on_a_terminal("echo up; exec sleep 999");
     tty.until("up");
     kill(Pid::from_raw(tty.child().id() as i32), Signal::SIGTERM).unwrap();
@@ -202,6 +213,20 @@ fn when_the_window_is_closed_the_step_ends() {
         assert_eq!(factory.outcome()["signal"], 1);
         factory.assert_no_temp();
     }
+}
+
+#[test]
+fn who_ignores_hangups_goes_on_without_a_terminal_and_does_not_ask_it_again() {
+    let factory = factory("", "echo up; until [ -e ../../artifacts/go ]; do echo more; sleep 0.05; done; exit 8");
+    let mut tty = Tty::open(24, 80);
+    tty.run(&shell("sh", "trap '' HUP; exec \"$@\"", &run(&factory)));
+    tty.until("up");
+    let mut kusaw = tty.hang_up();
+    let threads = || fs::read_dir(format!("/proc/{}/task", kusaw.id())).unwrap().flatten();
+    let name = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+    wait_until(|| !threads().any(|thread| name(thread) == "kusaw-keys\n"));
+    fs::write(factory.attempt().join("artifacts/go"), "").unwrap();
+    assert_eq!(kusaw.wait().unwrap().code(), Some(8));
 }
 
 #[test]
@@ -237,8 +262,13 @@ fn stopped_it_leaves_the_terminal_to_the_shell_and_takes_it_again() {
     tty.until("out> ");
     tty.type_in("stty -a | grep -o -- '-*icanon '\r");
     tty.until("\r\nicanon \r\nout> ");
+    // It runs on in the background, where it looks no more, and comes to the front without a signal.
+    tty.type_in("bg\r");
+    tty.until("exec");
+    tty.until("out> ");
     tty.type_in("fg\r");
     tty.until("exec");
+    wait_until(|| !tty.modes().local_flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON));
     tty.type_in("on\r");
     tty.until("got on\r\nout> ");
     tty.type_in("exit $?\r");
@@ -276,7 +306,7 @@ fn it_works_below_script() {
         .args(["-qec", &line(&kusaw), "/dev/null"])
         .envs(kusaw.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let input = factory.home().join("input");
-    std::fs::write(&input, "a line\n").unwrap();
+    fs::write(&input, "a line\n").unwrap();
     let output = script.stdin(File::open(input).unwrap()).output().unwrap();
     assert_eq!(output.status.code(), Some(9), "{output:?}");
 }

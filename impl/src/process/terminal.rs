@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -38,6 +38,8 @@ struct Own {
     /// Opened once more, to be locked.
     again: Option<File>,
     modes: Mutex<Modes>,
+    /// Tells the one who reads keys to look again whether they are ours.
+    look: (PipeReader, PipeWriter),
 }
 
 /// Whose modes it has.
@@ -66,7 +68,7 @@ impl Terminal {
             // `</dev/tty`: what is typed is to be seen as well.
             _ => again.as_ref().map_or_else(|| fd.try_clone().map(File::from), File::try_clone)?,
         };
-        let own = Own { fd, again, modes: Mutex::new(Modes::Users) };
+        let own = Own { fd, again, modes: Mutex::new(Modes::Users), look: pipe()? };
         Ok(Some(Terminal { is, own: own.into(), to: Some(to), master: Weak::new() }))
     }
 
@@ -79,7 +81,7 @@ impl Terminal {
         if self.own.is_ours() {
             tcsetattr(&master, SetArg::TCSANOW, &tcgetattr(&self.own.fd)?)?;
         }
-        self.resize();
+        self.own.resize(&master);
         self.own.take_over(&master)?;
         let (own, keys) = (self.own.clone(), master.clone());
         thread::Builder::new().name("kusaw-keys".into()).spawn(move || pass_keys(&own, &keys))?;
@@ -92,20 +94,14 @@ impl Terminal {
 
     /// The window has another size: the kernel tells those inside.
     pub fn resize(&self) {
-        let Some(master) = self.master.upgrade() else { return };
-        // SAFETY: both calls have a whole winsize, which the first one fills.
-        unsafe {
-            let mut size: libc::winsize = std::mem::zeroed();
-            if libc::ioctl(self.own.fd.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) == 0 {
-                libc::ioctl(master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size);
-            }
-        }
+        self.master.upgrade().iter().for_each(|master| self.own.resize(master));
     }
 
-    /// kusaw had been stopped: the shell has set modes of its own meanwhile.
+    /// kusaw had been stopped: the shell has set modes of its own meanwhile, and may still be in front.
     pub fn resume(&self) {
         self.own.take_over_again();
         self.resize();
+        let _ = (&self.own.look.1).write_all(b"x");
     }
 }
 
@@ -165,6 +161,27 @@ impl Own {
         }
     }
 
+    fn resize(&self, master: &File) {
+        // SAFETY: both calls have a whole winsize, which the first one fills.
+        unsafe {
+            let mut size: libc::winsize = std::mem::zeroed();
+            if libc::ioctl(self.fd.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) == 0 {
+                libc::ioctl(master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size);
+            }
+        }
+    }
+
+    /// Waits for a key; `false` is only time to look again.
+    fn wait(&self) -> bool {
+        let mut on = [self.fd.as_fd(), self.look.0.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let _ = poll(&mut on, PollTimeout::NONE);
+        let [key, look] = on.map(|on| on.any().unwrap_or(true));
+        if look {
+            let _ = (&self.look.0).read(&mut [0; 64]);
+        }
+        key && !look
+    }
+
     fn modes(&self) -> MutexGuard<'_, Modes> {
         self.modes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,21 +195,29 @@ fn raw(modes: &Termios) -> Termios {
 
 /// Until one of the terminals is gone. Never reads in the background: that would stop kusaw.
 fn pass_keys(own: &Own, master: &File) {
+    let mut was_away = false;
     loop {
         if !own.is_ours() {
+            was_away = true;
             thread::sleep(LOOK);
             continue;
         }
+        if std::mem::take(&mut was_away) {
+            own.take_over_again();
+            own.resize(master);
+        }
         let _ = own.take_over(master);
-        let _ = poll(&mut [PollFd::new(own.fd.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE);
+        if !own.wait() || !own.is_ours() {
+            continue;
+        }
         if let Modes::Over = *own.modes() {
             return;
         }
-        match own.is_ours().then(|| own.pass_on(master)) {
-            None | Some(Ok(())) => {}
-            Some(Err(e)) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-            Some(Err(_)) if !own.is_ours() => {}
-            Some(Err(_)) => break,
+        match own.pass_on(master) {
+            Err(e) if !matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) && own.is_ours() => {
+                break;
+            }
+            _ => {}
         }
     }
     if device(own.fd.as_fd()).is_none() {

@@ -1,6 +1,7 @@
 //! A throw-away factory for tests: its own home, temp folder and settings, and the program beside its stage.
 #![allow(dead_code, missing_docs, unsafe_code, reason = "each test file uses a part")]
 
+pub mod fault;
 pub mod tty;
 
 use std::fs;
