@@ -18,12 +18,17 @@ const USER: u32 = 42042;
 /// Other sandboxes, as that user sees them.
 const PEERS: &str = "/home/peers";
 
+/// A folder in memory, as that user sees it.
+const MEMORY: &str = "/home/memory";
+
 /// Removed when dropped.
 pub struct Ground {
     folder: PathBuf,
     /// As the programs see them.
     pub home: PathBuf,
     pub tmp: PathBuf,
+    /// A folder in memory; where root starts the bench always, else where the login made one.
+    memory: Option<PathBuf>,
     /// None: whoever started the bench.
     pub user: Option<u32>,
 }
@@ -32,8 +37,14 @@ impl Ground {
     pub fn make(kusaw: &Path) -> io::Result<Ground> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("launch-{}", std::process::id()));
         let is_root = nix::unistd::geteuid().is_root();
-        let mut ground =
-            Ground { home: folder.join("home/user"), tmp: folder.join("tmp"), user: is_root.then_some(USER), folder };
+        let mut ground = Ground {
+            home: folder.join("home/user"),
+            tmp: folder.join("tmp"),
+            memory: std::env::var_os("XDG_RUNTIME_DIR")
+                .map(|at| Path::new(&at).join(format!("launch-{}", std::process::id()))),
+            user: is_root.then_some(USER),
+            folder,
+        };
         fs::create_dir_all(&ground.tmp)?;
         fs::create_dir_all(ground.home.join("bin"))?;
         for program in ["kusaw", "kusaw-enter"] {
@@ -61,14 +72,14 @@ impl Ground {
         }
         fs::set_permissions(&self.tmp, Permissions::from_mode(0o1777))?;
         let peers = peers();
-        let inside = self.folder.join("home/peers");
-        fs::create_dir_all(&inside)?;
+        ["peers", "memory"].iter().try_for_each(|name| fs::create_dir(self.folder.join("home").join(name)))?;
         bind(&self.folder.join("home"), "/home")?;
+        mount(Some("tmpfs"), MEMORY, Some("tmpfs"), MsFlags::empty(), none)?;
         if peers.is_dir() {
             bind(&peers, PEERS)?;
         }
         bind(&self.tmp, "/tmp")?;
-        (self.home, self.tmp) = ("/home/user".into(), "/tmp".into());
+        (self.home, self.tmp, self.memory) = ("/home/user".into(), "/tmp".into(), Some(MEMORY.into()));
         Ok(())
     }
 
@@ -100,18 +111,31 @@ impl Ground {
         Ok(command)
     }
 
+    /// The same with all that kusaw makes in memory.
+    pub fn in_memory(&self, settings: &str) -> io::Result<Option<Command>> {
+        let Some(memory) = &self.memory else { return Ok(None) };
+        fs::create_dir_all(memory.join("tmp"))?;
+        fs::write(memory.join("kusaw.yaml"), settings)?;
+        let mut command = self.command(self.home.join("bin/kusaw"));
+        command.arg("--factory").arg(memory).args(["run", "s"]).env("TMPDIR", memory.join("tmp"));
+        Ok(Some(command))
+    }
+
     /// Gives all that was made here to the user; called before anything is started.
     pub fn hand_over(&self) -> io::Result<()> {
-        self.user.map_or(Ok(()), |user| give(&self.home, user))
+        let Some(user) = self.user else { return Ok(()) };
+        [&self.home].into_iter().chain(&self.memory).try_for_each(|folder| give(folder, user))
     }
 }
 
 impl Drop for Ground {
     fn drop(&mut self) {
         if self.user.is_some() {
-            let _ = umount2(PEERS, MntFlags::MNT_DETACH); // a mount point of this namespace cannot be removed
+            // A mount point of this namespace cannot be removed.
+            let _ = umount2(PEERS, MntFlags::MNT_DETACH).and(umount2(MEMORY, MntFlags::MNT_DETACH));
         }
         let _ = fs::remove_dir_all(&self.folder);
+        self.memory.iter().for_each(|memory| drop(fs::remove_dir_all(memory)));
     }
 }
 

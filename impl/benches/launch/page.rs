@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::Command;
 use std::thread::available_parallelism;
 
@@ -95,7 +96,8 @@ impl Page {
                 ratio.map_or(String::new(), |r| format!("{r:.2}"))
             };
             let mounts = row.mounts.map_or(String::new(), |n| n.to_string());
-            vec![row.name.into(), cpu(row), wall(row), ratio(&|s| s.cpu), ratio(&|s| s.wall), mounts]
+            let name = format!("{} {}", row.name, row.note).trim_end().to_owned();
+            vec![name, cpu(row), wall(row), ratio(&|s| s.cpu), ratio(&|s| s.wall), mounts]
         };
         let rows = self.programs.iter().filter(|row| row.table == Table::Launch);
         table(&["", "CPU ms", "wall ms", "x whitelist, CPU", "wall", "mounts inside"], rows.map(line))
@@ -159,10 +161,13 @@ pub fn facts(ground: &Ground) -> io::Result<String> {
     let load = load.split(' ').next().unwrap_or_default();
     let who =
         if ground.user.is_some() { "An ordinary user, although root started it." } else { "The user who started it." };
+    let disk = |folder: &Path| said(Command::new("stat").args(["-f", "-c", "%T"]).arg(folder));
     Ok(format!(
-        "Linux {kernel}, bubblewrap {}, {} cores, load {load} at the end, {}. {who}\n",
+        "Linux {kernel}, bubblewrap {}, {} cores, home on {}, temp folder on {}, load {load} at the end, {}.\n{who}\n",
         said(Command::new("bwrap").arg("--version")),
         available_parallelism()?,
+        disk(&ground.home),
+        disk(&ground.tmp),
         said(Command::new("date").args(["-u", "+%Y-%m-%d"])),
     ))
 }

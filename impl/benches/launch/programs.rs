@@ -16,6 +16,7 @@ pub struct Program {
     pub table: Table,
     /// None: it cannot be launched here, and `note` says why.
     pub command: Option<Command>,
+    /// Else its version.
     pub note: String,
     /// The row that it costs more than, by the difference that is shown.
     pub more_than: Option<&'static str>,
@@ -50,6 +51,8 @@ const PROC: &str = "and /proc";
 const DEV: &str = "and /dev";
 const VERSION: &str = "`kusaw --version`: a process that starts and ends";
 const OFF: &str = "`kusaw run` with `sandbox: off`: settings, attempt folder, records";
+
+const MEMORY: &str = "**kusaw**, factory and temp folder in memory (tmpfs)";
 
 /// Entries of `allow_read`; more than 300 are refused, and cost as much as that takes.
 const ENTRIES: [(usize, &str); 5] = [
@@ -111,6 +114,7 @@ pub fn all(ground: &Ground, larger: bool) -> io::Result<Vec<Program>> {
         part(OPEN, OWN, kusaw("open", open)?),
         part(ALLOWLIST, OWN_NET, kusaw("allowlist", allowlist)?),
     ];
+    rows.extend(ground.in_memory(&settings(open))?.map(|command| part(MEMORY, OPEN, command)));
     rows.extend(peers(ground)?);
     if larger {
         rows.extend(larger_ones(ground)?);
@@ -186,31 +190,44 @@ fn peers(ground: &Ground) -> io::Result<Vec<Program>> {
     ground.hand_over()?;
     let firejail = on_path("firejail");
     let srt = srt.display().to_string();
-    let all: [(&str, Option<PathBuf>, &[&str]); 4] = [
-        ("firejail, no profile", firejail.clone(), &["--quiet", "--noprofile", "/bin/true"]),
-        ("firejail, its default profile", firejail, &["--quiet", "/bin/true"]),
-        (CODEX, ground.peer("codex/node_modules/.bin/codex"), &["sandbox", "--", "/bin/true"]),
-        (SRT, ground.peer("srt/node_modules/.bin/srt"), &["--settings", &srt, "-c", "/bin/true"]),
+    let codex = "npm install --prefix target/peers/codex --ignore-scripts @openai/codex";
+    let all: [(&str, Option<PathBuf>, &str, &[&str]); 4] = [
+        (
+            "firejail without a profile",
+            firejail.clone(),
+            "your system's package",
+            &["--quiet", "--noprofile", "/bin/true"],
+        ),
+        ("firejail with its default profile", firejail, "your system's package", &["--quiet", "/bin/true"]),
+        (CODEX, ground.peer("codex/node_modules/.bin/codex"), codex, &["sandbox", "--", "/bin/true"]),
+        (SRT, ground.peer("srt/node_modules/.bin/srt"), "ci/peers srt", &["--settings", &srt, "-c", "/bin/true"]),
     ];
-    let row = |(name, program, arguments): (&'static str, Option<PathBuf>, &[&str])| {
-        let Some(program) = program else {
-            let mut missing = Program::new(name, Table::Launch, Command::new(name));
-            (missing.command, missing.note) = (None, "not installed".into());
-            return Ok(missing);
-        };
-        let mut command = ground.command(program);
-        command.args(arguments);
-        let tried = command.stderr(Stdio::piped()).output()?;
-        reap_the_rest(name)?;
-        command.stderr(Stdio::null());
-        let mut row = Program { every: 4, ..Program::new(name, Table::Launch, command) };
-        if !tried.status.success() {
-            let said = String::from_utf8_lossy(&tried.stderr).lines().next().unwrap_or_default().replace('|', "/");
-            (row.command, row.note) = (None, format!("does not start here ({}): {said}", tried.status));
-        }
-        Ok(row)
-    };
-    all.into_iter().map(row).collect()
+    all.into_iter().map(|(name, program, from, arguments)| peer(ground, name, program, from, arguments)).collect()
+}
+
+/// One of them; it is tried first, so that it does not end the bench when it cannot be started here.
+fn peer(
+    ground: &Ground,
+    name: &'static str,
+    program: Option<PathBuf>,
+    from: &str,
+    arguments: &[&str],
+) -> io::Result<Program> {
+    let absent = |note| Program { command: None, note, ..Program::new(name, Table::Launch, Command::new(name)) };
+    let Some(program) = program else { return Ok(absent(format!("not installed ({from})"))) };
+    let version = ground.command(&program).arg("--version").stdout(Stdio::piped()).output()?;
+    let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().to_owned();
+    let mut command = ground.command(program);
+    command.args(arguments);
+    let tried = command.stderr(Stdio::piped()).output()?;
+    reap_the_rest(name)?;
+    if !tried.status.success() {
+        let said = String::from_utf8_lossy(&tried.stderr).lines().next().unwrap_or_default().replace('|', "/");
+        return Ok(absent(format!("does not start here ({}): {said}", tried.status)));
+    }
+    command.stderr(Stdio::null());
+    let note = version.split_whitespace().last().unwrap_or_default().to_owned();
+    Ok(Program { every: 4, note, ..Program::new(name, Table::Launch, command) })
 }
 
 fn larger_ones(ground: &Ground) -> io::Result<Vec<Program>> {

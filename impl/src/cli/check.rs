@@ -115,6 +115,7 @@ fn try_both() -> Result<(), Refusal> {
 
 fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
     let setup = |e: std::io::Error| Refusal::new(Reason::SetupFailed, e);
+    let waiting = bubblewrap::start(&connect)?;
     let temp = TempFolder::make().map_err(setup)?;
     let reach = Reach {
         home: reach::home(),
@@ -136,7 +137,7 @@ fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
     let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
     let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
     let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
-    let end = bubblewrap::launch(launch);
+    let end = bubblewrap::launch(waiting, launch);
     egress.into_iter().for_each(Egress::finish);
     match end? {
         End::Exited(0) => Ok(()),
