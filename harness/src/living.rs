@@ -31,9 +31,14 @@ impl Census {
         Self(all().map(|process| (process.pid, process.began)).collect())
     }
 
-    /// Those that live now and did not then.
+    /// Those that live now and did not then, below this process or without a parent: what the lab's own processes start is
+    /// not meant.
     pub fn newcomers(&self) -> Vec<Process> {
-        all().filter(|process| !self.0.contains(&(process.pid, process.began))).collect()
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        let mut new: Vec<Process> = all().filter(|process| !self.0.contains(&(process.pid, process.began))).collect();
+        let numbers: BTreeSet<i32> = new.iter().map(|process| process.pid).chain([1, own]).collect();
+        new.retain(|process| numbers.contains(&process.parent));
+        new
     }
 }
 

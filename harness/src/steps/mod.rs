@@ -6,6 +6,7 @@ mod agents;
 mod allowed;
 mod asking;
 mod descriptors;
+mod dying;
 mod egress;
 mod environment;
 mod keyrings;
