@@ -2,7 +2,7 @@ Feature: The launcher dies
   A factory is ended by its user, by a service manager, by the kernel that needs memory. What an agent has started must not go
   on unseen.
 
-  @NS-05 @serial
+  @NS-05
   Rule: When kusaw dies (SIGKILL too), every process of the attempt dies (bound: a harness setting, 5 s by default)
 
     Background:
@@ -76,7 +76,7 @@ Feature: The launcher dies
         | SIGINT  | 130  |
 
     # bubblewrap 633, 700: the death signal is asked for too late
-    @case:P03
+    @case:P03 @serial
     Scenario Outline: no process lives on whenever the launcher is killed, with network <network>
       Given the network is <network>
       When its launcher is killed by SIGKILL at random moments, until launch, step and end were each hit 20 times, and there are 5 s to die
@@ -90,7 +90,7 @@ Feature: The launcher dies
         | open      |
         | allowlist |
 
-    @case:P03 @extra
+    @case:P03 @extra @serial
     Scenario: no process and nothing else is left by 150 attempts whose launchers are killed
       Given the network is allowlist
       When its launcher is killed by SIGKILL at random moments, until launch, step and end were each hit 50 times, and there are 5 s to die

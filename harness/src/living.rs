@@ -53,6 +53,28 @@ pub fn marked(mark: &str) -> Vec<Process> {
     all().filter(|process| process.words.contains(mark)).collect()
 }
 
+/// A process, those with the mark, and all below them.
+pub fn family(head: i32, mark: &str) -> Vec<Process> {
+    let (mut rest, mut family): (Vec<Process>, Vec<Process>) = (all().collect(), Vec::new());
+    let mut known = BTreeSet::new();
+    loop {
+        let belongs = |p: &Process| p.pid == head || p.words.contains(mark) || known.contains(&p.parent);
+        let (more, others): (Vec<Process>, Vec<Process>) = rest.into_iter().partition(belongs);
+        if more.is_empty() {
+            return family;
+        }
+        known.extend(more.iter().map(|process| process.pid));
+        family.extend(more);
+        rest = others;
+    }
+}
+
+/// Those of a family that still live.
+pub fn still(family: &[Process]) -> Vec<Process> {
+    let known: BTreeSet<(i32, u64)> = family.iter().map(|process| (process.pid, process.began)).collect();
+    all().filter(|process| known.contains(&(process.pid, process.began))).collect()
+}
+
 /// Looks until there is none, no longer than the bound; those that are left.
 pub async fn gone(look: impl Fn() -> Vec<Process>, bound: Duration) -> Vec<Process> {
     let began = Instant::now();

@@ -55,6 +55,9 @@ setsid sh -c 'sleep 300; :' "$0" </dev/null >/dev/null 2>&1 &
 /// How many attempts run at the same time.
 const AT_ONCE: usize = 8;
 
+/// So many processes with the mark do not belong to those: attempts live on, and more of them would only burden the host.
+const TOO_MANY: usize = 10 * AT_ONCE;
+
 /// Between two looks at an attempt.
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -75,8 +78,8 @@ impl Scene {
         self.plan.action = Action::Run(self.family("."));
         let (worktree, mark) = (self.next_worktree()?, self.mark());
         self.attempts += 1;
-        let (live, census) = (Live::default(), Census::now());
-        let deed = signal_at_work(&live, &worktree, &mark, signal, &census, bound);
+        let live = Live::default();
+        let deed = signal_at_work(&live, &worktree, &mark, signal, bound);
         let launcher = Self::launcher()?;
         let launch = launcher.launch_live(&self.plan, &self.nonce, self.attempts, &live);
         let (launch, deaths) = futures::future::join(launch, deed).await;
@@ -93,8 +96,8 @@ impl Scene {
         const MOMENT: Duration = Duration::from_millis(100);
         let (folder, mark) = (self.factory().join("bare"), self.mark());
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let (live, census) = (Live::default(), Census::now());
-        let deed = signal_at_work(&live, &folder, &mark, signal, &census, MOMENT);
+        let live = Live::default();
+        let deed = signal_at_work(&live, &folder, &mark, signal, MOMENT);
         let (command, nonce) = (self.family(&folder.display().to_string()), format!("{}-bare", self.nonce));
         let launcher = Self::launcher()?;
         let bare = launcher.bare_live(&command, &nonce, &self.plan, &live);
@@ -129,6 +132,9 @@ impl Scene {
     async fn kill_again_and_again(&self, moments: &RefCell<Moments>, next: &Cell<u32>) -> Result<(), String> {
         loop {
             let Some(aimed) = moments.borrow_mut().aim() else { return Ok(()) };
+            if living::marked(&self.mark()).len() > TOO_MANY {
+                return Ok(());
+            }
             next.set(next.get() + 1);
             let hit = self.kill_one(next.get(), aimed, moments).await?;
             moments.borrow_mut().done(aimed, hit);
@@ -226,17 +232,17 @@ async fn signal_at_work(
     folder: &Path,
     mark: &str,
     signal: Signal,
-    census: &Census,
     bound: Duration,
 ) -> Result<Deaths, String> {
     waiting::first_sign(folder).await?;
     let went_on = !live.end_thread() || waiting::goes_on(folder, GOES_ON).await;
-    let before = living::marked(mark).len();
+    let (before, launcher) = (living::marked(mark).len(), live.launcher());
+    let family = living::family(launcher.unwrap_or_default(), mark);
     if went_on {
-        let launcher = live.launcher().ok_or("the launcher is not among the processes")?;
+        let launcher = launcher.ok_or("the launcher is not among the processes")?;
         kill(Pid::from_raw(launcher), signal).map_err(|e| format!("kill: {e}"))?;
     }
-    let left = living::gone(|| census.newcomers(), bound).await;
+    let left = living::gone(|| living::still(&family), bound).await;
     living::end(&left);
     Ok(Deaths { before, left, moments: None })
 }
