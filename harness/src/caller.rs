@@ -11,6 +11,8 @@ pub struct Caller {
     pub files: bool,
     /// Whether its 0 is closed.
     pub no_input: bool,
+    /// Whether its 0, 1 and 2 are /dev/null.
+    pub mute: bool,
     /// Whether its 1 and 2 are one pipe, as `2>&1` makes them.
     pub merged: bool,
     /// Whether it ignores and blocks signals, which a launch inherits.
@@ -31,8 +33,8 @@ pub enum Parent {
     Harness,
     /// A shell that waits for it: `sh -c '...; true'`.
     Shell,
-    /// The harness, by a thread that has ended. A signal for the death of a parent, PR_SET_PDEATHSIG of prctl(2), comes when
-    /// the thread ends that started the process.
+    /// The harness, by a thread that ends while the launch runs. A signal for the death of a parent (PR_SET_PDEATHSIG of
+    /// prctl(2)) comes when the thread ends that started the process.
     EndedThread,
 }
 

@@ -25,6 +25,7 @@ pub mod launch;
 pub mod lint;
 pub mod living;
 pub mod log_check;
+pub mod moments;
 pub mod observe;
 pub mod page;
 pub mod plan;

@@ -108,11 +108,25 @@ fn stale(manifest: &Manifest, features: &[Feature]) -> Vec<String> {
     gone.map(|e| format!("{}: expect: {} is no scenario (`conformance list`)", manifest.name, e.id)).collect()
 }
 
+/// Each phase of an attempt must be hit so often where a launcher is killed at random moments.
+const HITS: usize = 20;
+
+/// Whether kills at random moments are counted by phase, and enough of them are asked for.
+fn hits_enough(scenario: &Scenario) -> bool {
+    let random = scenario.steps.iter().any(|s| s.ty == StepType::When && s.value.contains("at random moments"));
+    let counted = |step: &gherkin::Step| {
+        let count = step.value.strip_prefix("planted, launch, step and end were each hit at least ")?;
+        count.strip_suffix(" times")?.parse::<usize>().ok()
+    };
+    !random || scenario.steps.iter().filter_map(counted).any(|count| count >= HITS)
+}
+
 fn lacks(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
     let has = |wanted: StepType| scenario.steps.iter().any(|s| s.ty == wanted);
     let control =
         scenario.steps.iter().any(|s| s.ty == StepType::Then && CONTROLS.iter().any(|c| s.value.starts_with(c)));
-    [(has(StepType::When), "When"), (has(StepType::Then), "Then"), (control, "control")]
+    let hits = (hits_enough(scenario), "count of 20 kills or more in each phase");
+    [(has(StepType::When), "When"), (has(StepType::Then), "Then"), (control, "control"), hits]
         .into_iter()
         .filter_map(|(there, what)| (!there).then_some(what))
 }
@@ -145,6 +159,7 @@ mod tests {
             ("@FS-06", "@FS-99", "not in the catalogue"),
             ("      When w\n", "", "no When"),
             ("      And bare, it works\n", "", "no control"),
+            ("When w", "When it is killed at random moments", "no count of 20 kills"),
             ("  @FS-06\n  Rule: r\n", "", "outside of any Rule"),
             (
                 "And bare, it works\n",

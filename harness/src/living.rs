@@ -31,9 +31,14 @@ impl Census {
         Self(all().map(|process| (process.pid, process.began)).collect())
     }
 
-    /// Those that live now and did not then.
+    /// Those that live now and did not then, below this process or without a parent: what the lab's own processes start is
+    /// not meant.
     pub fn newcomers(&self) -> Vec<Process> {
-        all().filter(|process| !self.0.contains(&(process.pid, process.began))).collect()
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        let mut new: Vec<Process> = all().filter(|process| !self.0.contains(&(process.pid, process.began))).collect();
+        let numbers: BTreeSet<i32> = new.iter().map(|process| process.pid).chain([1, own]).collect();
+        new.retain(|process| numbers.contains(&process.parent));
+        new
     }
 }
 
@@ -46,6 +51,28 @@ pub fn all() -> impl Iterator<Item = Process> {
 /// Those with a mark in their argv, which children that execute nothing inherit.
 pub fn marked(mark: &str) -> Vec<Process> {
     all().filter(|process| process.words.contains(mark)).collect()
+}
+
+/// A process, those with the mark, and all below them.
+pub fn family(head: i32, mark: &str) -> Vec<Process> {
+    let (mut rest, mut family): (Vec<Process>, Vec<Process>) = (all().collect(), Vec::new());
+    let mut known = BTreeSet::new();
+    loop {
+        let belongs = |p: &Process| p.pid == head || p.words.contains(mark) || known.contains(&p.parent);
+        let (more, others): (Vec<Process>, Vec<Process>) = rest.into_iter().partition(belongs);
+        if more.is_empty() {
+            return family;
+        }
+        known.extend(more.iter().map(|process| process.pid));
+        family.extend(more);
+        rest = others;
+    }
+}
+
+/// Those of a family that still live.
+pub fn still(family: &[Process]) -> Vec<Process> {
+    let known: BTreeSet<(i32, u64)> = family.iter().map(|process| (process.pid, process.began)).collect();
+    all().filter(|process| known.contains(&(process.pid, process.began))).collect()
 }
 
 /// Looks until there is none, no longer than the bound; those that are left.

@@ -31,6 +31,16 @@ pub async fn first_sign(worktree: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether the step gives a sign that much later than now.
+pub async fn goes_on(worktree: &Path, time: Duration) -> bool {
+    let (began, from) = (Instant::now(), SystemTime::now() + time);
+    let later = || std::fs::metadata(worktree.join("started")).and_then(|m| m.modified()).is_ok_and(|at| at > from);
+    while !later() && began.elapsed() < time + SILENT {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    later()
+}
+
 /// Tells it to go on.
 ///
 /// # Errors

@@ -282,8 +282,11 @@ impl Launcher<'_> {
                 prepared.arrange(command, backend);
             }
         })
-        .await
-        .map_err(|e| format!("{}: {e}", order.argv.join(" ")))?;
+        .await;
+        let ended = match ended {
+            Err(e) if order.argv == order.command => process::Ended::unstarted(&e),
+            ended => ended.map_err(|e| format!("{}: {e}", order.argv.join(" ")))?,
+        };
         Ok(Launch {
             report: Report::find(&ended.stdout),
             argv: order.argv,

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
@@ -37,6 +39,14 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Of a command that cannot be executed where nothing stands before it: as a shell tells it, with 127 or 126.
+    pub fn unstarted(error: &io::Error) -> Self {
+        let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+        let status = Some(ExitStatus::from_raw(code << 8));
+        let stderr = format!("{error}\n").into_bytes();
+        Self { status, stdout: Vec::new(), stderr, terminal: None, took: Duration::ZERO }
+    }
+
     /// Exit code; 128+n for a signal; none at the bound.
     pub fn exit(&self) -> Option<i32> {
         self.status.and_then(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)))
@@ -60,6 +70,14 @@ pub struct Input<'a> {
 #[derive(Debug, Default)]
 pub struct Live {
     started: Cell<Option<(i32, Parent)>>,
+    thread: RefCell<Option<Thread>>,
+}
+
+/// The thread that started it, which ends when it is told to, or forgotten.
+#[derive(Debug)]
+struct Thread {
+    end: Sender<()>,
+    thread: JoinHandle<()>,
 }
 
 impl Live {
@@ -69,6 +87,14 @@ impl Live {
             (shell, Parent::Shell) => living::all().find(|process| process.parent == shell).map(|process| process.pid),
             (pid, _) => Some(pid),
         }
+    }
+
+    /// Ends the thread that started it, if it was one of its own.
+    pub fn end_thread(&self) -> bool {
+        let Some(Thread { end, thread }) = self.thread.take() else { return false };
+        drop(end);
+        // It waits for this alone, and a panic in it would have been told at the start.
+        thread.join().is_ok()
     }
 }
 
@@ -96,10 +122,12 @@ pub async fn run(
     super::arrange::arrange(&mut command, caller)?;
     arrange(&mut command);
     let began = Instant::now();
-    let mut child = start(&mut command, caller.parent)?;
-    drop(command); // and with it the files
+    let (mut child, thread) = start(command, caller.parent)?; // the command is gone then, and with it the files
     let group = child.id().and_then(|id| i32::try_from(id).ok());
-    input.live.iter().for_each(|live| live.started.set(group.map(|pid| (pid, caller.parent))));
+    if let Some(live) = input.live {
+        live.started.set(group.map(|pid| (pid, caller.parent)));
+        live.thread.replace(thread);
+    }
     let (stdin, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Kept outside of what is waited for: what was printed counts even if the launch is ended at its bound.
     let (stdout, stderr) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
@@ -175,22 +203,29 @@ fn ends(input: &Input<'_>) -> io::Result<([Stdio; 3], Ends)> {
             ends.merged = Some(Receiver::from_owned_fd(reader.into())?);
             [Stdio::piped(), writer.try_clone()?.into(), writer.into()]
         }
+        (None, None) if input.caller.mute => [Stdio::null(), Stdio::null(), Stdio::null()],
         (None, None) => [Stdio::piped(), Stdio::piped(), Stdio::piped()],
     };
     Ok((stdio, ends))
 }
 
-fn start(command: &mut Command, parent: Parent) -> io::Result<Child> {
+fn start(mut command: Command, parent: Parent) -> io::Result<(Child, Option<Thread>)> {
     if parent != Parent::EndedThread {
-        return command.spawn();
+        return Ok((command.spawn()?, None));
     }
     let runtime = tokio::runtime::Handle::current();
-    let spawn = || {
-        let _in_runtime = runtime.enter();
-        command.spawn()
-    };
-    let joined = std::thread::scope(|scope| scope.spawn(spawn).join());
-    joined.unwrap_or_else(|_| Err(io::Error::other("the thread that starts a launch broke")))
+    let ((tell, told), (end, wait)) = (channel(), channel());
+    let thread = std::thread::spawn(move || {
+        let spawned = {
+            let _in_runtime = runtime.enter();
+            command.spawn()
+        };
+        drop(command);
+        let _ = tell.send(spawned); // who does not listen any more has been ended
+        let _ = wait.recv();
+    });
+    let spawned = told.recv().map_err(|_| io::Error::other("the thread that starts a launch broke"))?;
+    Ok((spawned?, Some(Thread { end, thread })))
 }
 
 /// Gives a process its standard input, and then its end. Whoever does not read it does not get it.

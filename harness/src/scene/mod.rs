@@ -1,11 +1,16 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
+mod killing;
 mod running;
 mod words;
+
+pub use killing::{Deaths, MEMBERS};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sys::signal::Signal;
 
 use crate::driver::Manifest;
 use crate::ending::Ending;
@@ -114,6 +119,10 @@ pub struct Scene {
     pub bystander: Option<Bystander>,
     /// What the user's programs share, and what it held at first.
     pub shared: Option<(Shared, Content)>,
+    /// What became of the processes of attempts whose launcher was ended.
+    pub deaths: Option<Deaths>,
+    /// The signal that a launcher got.
+    pub signal: Option<Signal>,
     /// How the last launch had to end.
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
@@ -143,6 +152,8 @@ impl Scene {
             furnished: Vec::new(),
             bystander: None,
             shared: None,
+            deaths: None,
+            signal: None,
             endings: Vec::new(),
             said: None,
             attempts: 0,

@@ -68,7 +68,16 @@ impl Scene {
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn next_worktree(&self) -> Result<PathBuf, String> {
-        self.templates()?.with("repo", "demo").render(Self::context()?.manifest.worktree()).map(PathBuf::from)
+        self.worktree_of(self.attempts + 1)
+    }
+
+    /// Where an attempt's worktree of the first repo is or will be.
+    ///
+    /// # Errors
+    /// When a template of the manifest is wrong.
+    pub fn worktree_of(&self, attempt: u32) -> Result<PathBuf, String> {
+        let templates = Self::launcher()?.templates(&self.plan, &self.nonce, attempt)?;
+        templates.with("repo", "demo").render(Self::context()?.manifest.worktree()).map(PathBuf::from)
     }
 
     /// The manifest's templates in the context of the next attempt.
