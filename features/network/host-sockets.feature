@@ -19,7 +19,7 @@ Feature: Sockets that are no files
         | how                            | probe                                  |
         | of a service                   | socket @lab-abstract                   |
         | from a user namespace          | userns + socket @lab-abstract          |
-        | from a network namespace's mount | userns + unshare mnt ipc + socket @lab-abstract |
+        | from namespaces of mounts and IPC | userns + unshare mnt ipc + socket @lab-abstract |
 
     @case:S04
     Scenario: with network allowlist, cannot reach an abstract socket of a service
@@ -40,7 +40,7 @@ Feature: Sockets that are no files
         | allowlist |
 
     # Test runners and browsers talk to themselves by such names
-    @program:python3
+    @extra @program:python3
     Scenario: its own abstract sockets work
       When the step runs the shell command "python3 -c 'from socket import *; a = socket(AF_UNIX); a.bind(chr(0) + "own-{nonce}"); a.listen(); socket(AF_UNIX).connect(chr(0) + "own-{nonce}"); open("said", "w")'"
       Then in the worktree, "said" is a file

@@ -1,6 +1,7 @@
 Feature: Namespaces inside the sandbox
   A program in the sandbox may make a user namespace of its own and has all capabilities there, as browsers and build tools
-  do. It can then mount and unmount, but nothing that was hidden or read-only becomes anything else by it.
+  do. It can then mount and unmount, but nothing that was hidden or read-only becomes anything else by it. Each control lays
+  a cover of its own, bare, and takes it off by the same act.
 
   @NS-11
   Rule: Hidden things stay hidden and read-only things read-only from a nested user namespace
@@ -9,131 +10,133 @@ Feature: Namespaces inside the sandbox
       Given a sandboxed step
 
     Scenario Outline: <what> does not show the keys
-      When the step runs the probe "userns + <probe> + read ~/.ssh/id_ed25519"
+      When the step runs the probe "userns + <act> + read ~/.ssh/id_ed25519"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "userns + <cover> + <act> + read ~/.ssh/id_ed25519" succeeds and gets the secret
 
       Examples:
-        | what                                | probe                         |
-        | unmounting the home                 | umount ~                      |
-        | unmounting the home lazily          | umount ~ --detach             |
-        | unmounting /home                    | umount /home --detach         |
-        | unmounting the root lazily          | umount / --detach             |
-        | remounting the home                 | remount ~                     |
-        | making the home writable            | mount-setattr ~ --recursive   |
-        | making all mounts private           | private /                     |
-        | changing the root to that of pid 1  | chroot /proc/1/root           |
-        | changing the root to its own        | chroot /proc/self/root        |
-        | entering the namespaces of pid 1    | setns 1 mnt                   |
+        | what                       | act                    | cover                |
+        | unmounting the home        | umount ~               | mount --tmpfs ~      |
+        | unmounting the home lazily | umount ~ --detach      | mount --tmpfs ~      |
+        | unmounting /home           | umount /home --detach  | mount --tmpfs /home  |
 
     Scenario Outline: <what> does not show the keys in another place
-      When the step runs the probe "userns + mkdir seen-{nonce} + <probe> + read seen-{nonce}<below>/.ssh/id_ed25519"
+      When the step runs the probe "userns + mkdir seen-{nonce} + <act> seen-{nonce} + read seen-{nonce}<below>/.ssh/id_ed25519"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "userns + mkdir seen-{nonce} + <act> seen-{nonce} + read seen-{nonce}<below>/.ssh/id_ed25519" succeeds and gets the secret
 
       Examples:
-        | what                                | probe                                      | below     |
-        | binding the home                    | mount --bind ~ seen-{nonce}                |           |
-        | binding the root                    | mount --bind / seen-{nonce}                | /home/dev |
-        | binding the root of pid 1           | mount --bind /proc/1/root seen-{nonce} + mount --bind / seen-{nonce} | /home/dev |
-        | cloning the home's mount            | open-tree ~ seen-{nonce}                   |           |
-        | cloning all mounts                  | open-tree / seen-{nonce}                   | /home/dev |
+        | what                     | act            | below     |
+        | binding the home         | mount --bind ~ |           |
+        | binding the root         | mount --bind / | /home/dev |
+        | cloning the home's mount | open-tree ~    |           |
+        | cloning all mounts       | open-tree /    | /home/dev |
 
     Scenario Outline: <what> does not show the keys below a new root
-      When the step runs the probe "userns + mkdir root-{nonce} + mount --bind / root-{nonce} + <probe> + read /home/dev/.ssh/id_ed25519"
+      When the step runs the probe "userns + mkdir root-{nonce} + mount --bind / root-{nonce} + <act> + read /home/dev/.ssh/id_ed25519"
       Then no secret arrives
-      And bare, the same probe gets the secret
+      And bare, the probe "userns + mkdir root-{nonce} + mount --bind / root-{nonce} + <act> + read /home/dev/.ssh/id_ed25519" succeeds and gets the secret
 
       Examples:
-        | what               | probe                             |
-        | pivot_root         | pivot-root root-{nonce} root-{nonce}/tmp |
-        | chroot             | chroot root-{nonce}               |
+        | what       | act                                      |
+        | pivot_root | pivot-root root-{nonce} root-{nonce}/tmp |
+        | chroot     | chroot root-{nonce}                      |
+
+    Scenario: changing the root to that of pid 1 does not show the keys
+      When the step runs the probe "userns + chroot /proc/1/root + read /home/dev/.ssh/id_ed25519"
+      Then no secret arrives
+      And bare, the probe "userns + chroot /proc/self/root + read /home/dev/.ssh/id_ed25519" succeeds and gets the secret
 
     Scenario Outline: <what> does not make <place> writable
-      When the step runs the probe "userns + <probe> <place> + write <place>/written-{nonce} x"
+      When the step runs the probe "userns + <act> <place> + write <place>/written-{nonce} x"
       Then "<place>/written-{nonce}" is not there afterwards
-      And bare, the same probe writes "<place>/written-{nonce}"
+      And bare, the probe "userns + mount --bind <place> <place> + remount <place> --ro + <act> <place> + write <place>/written-{nonce} x" succeeds and writes "<place>/written-{nonce}"
 
       Examples:
-        | what                      | probe                     | place            |
-        | remounting                | remount                   | /usr/local/games |
-        | remounting all of it      | remount --superblock      | /usr/local/games |
-        | mount_setattr             | mount-setattr             | /usr/local/games |
-        | remounting                | remount                   | /etc/data        |
-        | mount_setattr             | mount-setattr             | /etc/data        |
-        | remounting                | remount                   | /srv/data        |
-        | unmounting                | umount --detach           | /srv/data        |
-        | unmounting                | umount --detach           | /tmp             |
-        | unmounting                | umount --detach           | /dev/shm         |
+        | what          | act           | place            |
+        | remounting    | remount       | /usr/local/games |
+        | mount_setattr | mount-setattr | /usr/local/games |
+        | remounting    | remount       | /etc/data        |
+        | mount_setattr | mount-setattr | /etc/data        |
+        | remounting    | remount       | /srv/data        |
+
+    Scenario Outline: unmounting does not make <place> the host's
+      When the step runs the probe "userns + umount --detach <place> + write <place>/written-{nonce} x"
+      Then "<place>/written-{nonce}" is not there afterwards
+      And bare, the probe "userns + mount --tmpfs <place> + umount --detach <place> + write <place>/written-{nonce} x" succeeds and writes "<place>/written-{nonce}"
+
+      Examples:
+        | place            |
+        | /srv/data        |
+        | /tmp             |
+        | /dev/shm         |
+        | /usr/local/games |
 
     Scenario Outline: <what> does not make a folder writable that may be read
       Given the user has the secrets
         | {library}/shelf/book |
       And "{library}/shelf" may be read
-      When the step runs the probe "userns + <probe> + write {library}/shelf/written-{nonce} x"
+      When the step runs the probe "userns + <act> + write <at>/written-{nonce} x"
       Then "{library}/shelf/written-{nonce}" is not there afterwards
-      And bare, the same probe writes "{library}/shelf/written-{nonce}"
+      And bare, the probe "userns + mount --bind {library}/shelf {library}/shelf + remount {library}/shelf --ro + <act> + write <at>/written-{nonce} x" succeeds and writes "{library}/shelf/written-{nonce}"
 
       Examples:
-        | what                 | probe                                                                |
-        | remounting           | remount {library}/shelf                                                    |
-        | mount_setattr        | mount-setattr {library}/shelf                                              |
-        | unmounting           | umount {library}/shelf --detach                                            |
-        | binding it elsewhere | mkdir b-{nonce} + mount --bind {library}/shelf b-{nonce} + remount b-{nonce} + write b-{nonce}/written-{nonce} x |
-        | cloning its mount    | mkdir t-{nonce} + open-tree {library}/shelf t-{nonce} + mount-setattr t-{nonce} + write t-{nonce}/written-{nonce} x |
+        | what                 | act                                                                               | at              |
+        | remounting           | remount {library}/shelf                                                           | {library}/shelf |
+        | mount_setattr        | mount-setattr {library}/shelf                                                     | {library}/shelf |
+        | unmounting           | umount {library}/shelf --detach                                                   | {library}/shelf |
+        | binding it elsewhere | mkdir b-{nonce} + mount --bind {library}/shelf b-{nonce} + remount b-{nonce}      | b-{nonce}       |
+        | cloning its mount    | mkdir t-{nonce} + open-tree {library}/shelf t-{nonce} + mount-setattr t-{nonce}   | t-{nonce}       |
 
-    Scenario Outline: without a namespace of its own, <what> shows and changes nothing
-      When the step runs the probe "<probe> + read ~/.ssh/id_ed25519 + write /srv/data/written-{nonce} x"
+    Scenario Outline: without a namespace of its own, <what> does not show the keys
+      When the step runs the probe "<act> + read ~/.ssh/id_ed25519"
       Then no secret arrives
-      And "/srv/data/written-{nonce}" is not there afterwards
-      And bare, the same probe gets the secret
+      And bare, the probe "userns + mount --tmpfs ~ + umount ~ --detach + read ~/.ssh/id_ed25519" succeeds and gets the secret
 
       Examples:
-        | what           | probe                           |
-        | umount         | umount ~ --detach               |
-        | remount        | remount /                       |
-        | mount_setattr  | mount-setattr / --recursive     |
-        | mounting       | mount --tmpfs ~                 |
-        | binding        | mount --bind / ~                |
-        | fsopen         | fsopen tmpfs                    |
-        | open_tree      | open-tree / ~                   |
-        | pivot_root     | pivot-root / /tmp               |
-        | chroot         | chroot /proc/1/root             |
-        | setns          | setns 1 mnt                     |
+        | what           | act                    |
+        | umount         | umount ~ --detach      |
+        | binding        | mount --bind / ~       |
+        | open_tree      | open-tree / ~          |
+        | pivot_root     | pivot-root / /tmp      |
+        | chroot         | chroot /proc/1/root    |
+        | setns          | setns 1 mnt            |
 
     Scenario Outline: without a namespace of its own, <what> does not make <place> writable
-      When the step runs the probe "<probe> <place> + write <place>/written-{nonce} x"
+      When the step runs the probe "<act> <place> + write <place>/written-{nonce} x"
       Then "<place>/written-{nonce}" is not there afterwards
-      And bare, the same probe writes "<place>/written-{nonce}"
+      And bare, the probe "userns + mount --bind <place> <place> + remount <place> --ro + remount <place> + write <place>/written-{nonce} x" succeeds and writes "<place>/written-{nonce}"
 
       Examples:
-        | what          | probe                   | place            |
-        | remounting    | remount / + remount     | /usr/local/games |
-        | mount_setattr | mount-setattr           | /usr/local/games |
-        | unmounting    | umount --detach         | /usr/local/games |
-        | remounting    | remount / + remount     | /etc/data        |
-        | mount_setattr | mount-setattr           | /etc/data        |
-        | remounting    | remount / + remount     | /srv/data        |
+        | what          | act             | place            |
+        | remounting    | remount         | /usr/local/games |
+        | mount_setattr | mount-setattr   | /usr/local/games |
+        | unmounting    | umount --detach | /usr/local/games |
+        | remounting    | remount         | /etc/data        |
+        | mount_setattr | mount-setattr   | /etc/data        |
 
     Scenario: with network allowlist a nested namespace shows nothing either
       Given the network is allowlist
-      When the step runs the probe "userns + umount ~ --detach + read ~/.ssh/id_ed25519 + mount-setattr / --recursive + write /srv/data/written-{nonce} x"
+      When the step runs the probe "userns + umount ~ --detach + read ~/.ssh/id_ed25519"
       Then no secret arrives
-      And "/srv/data/written-{nonce}" is not there afterwards
-      And bare, the same probe gets the secret
+      And bare, the probe "userns + mount --tmpfs ~ + umount ~ --detach + read ~/.ssh/id_ed25519" succeeds and gets the secret
+
+    Scenario: with network allowlist a nested namespace makes nothing writable either
+      Given the network is allowlist
+      When the step runs the probe "userns + remount /usr/local/games + write /usr/local/games/written-{nonce} x"
+      Then "/usr/local/games/written-{nonce}" is not there afterwards
+      And bare, the probe "userns + mount --bind /usr/local/games /usr/local/games + remount /usr/local/games --ro + remount /usr/local/games + write /usr/local/games/written-{nonce} x" succeeds and writes "/usr/local/games/written-{nonce}"
 
     @needs:factory
-    Scenario: an agent cannot do it either
-      Given the step is run by the provider "claude-code" with the prompt "tools/probe userns + umount ~ --detach + read ~/.ssh/id_ed25519 + remount /srv/data + write /srv/data/written-{nonce} x"
+    Scenario: an agent sees nothing from one either
+      Given the step is run by the provider "claude-code" with the prompt "tools/probe userns + umount ~ --detach + read ~/.ssh/id_ed25519"
       When the step is run
       Then no secret arrives
-      And "/srv/data/written-{nonce}" is not there afterwards
-      And bare, the probe "read ~/.ssh/id_ed25519" gets the secret
+      And bare, the probe "userns + mount --tmpfs ~ + umount ~ --detach + read ~/.ssh/id_ed25519" succeeds and gets the secret
 
     # Chromium, bazel and other sandboxes are built on it
     @extra
     Scenario: a sandbox can be made inside, with namespaces and mounts of its own
       When the step runs the probe "userns + unshare pid ipc uts + mkdir own-{nonce} + mount --tmpfs own-{nonce} + write own-{nonce}/file x"
       Then every action succeeds
-      And nothing named "own-{nonce}/file" is on the host
       And bare, the same probe succeeds

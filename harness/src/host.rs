@@ -15,6 +15,7 @@ const KNOBS: &[(&str, &str)] = &[
     ("protected_hardlinks", "/proc/sys/fs/protected_hardlinks"),
     ("yama_ptrace_scope", "/proc/sys/kernel/yama/ptrace_scope"),
     ("apparmor_userns", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+    ("io_uring_disabled", "/proc/sys/kernel/io_uring_disabled"),
     ("max_user_namespaces", "/proc/sys/user/max_user_namespaces"),
 ];
 
@@ -37,9 +38,29 @@ pub fn facts() -> BTreeMap<&'static str, String> {
 
 /// Why nobody can type into a terminal here by TIOCSTI, if so: ioctl_tty(2), Linux 6.2.
 pub fn no_tiocsti() -> Option<String> {
-    const KNOB: &str = "/proc/sys/dev/tty/legacy_tiocsti";
-    let value = std::fs::read_to_string(KNOB).ok()?;
-    (value.trim() == "0").then(|| format!("{KNOB} is 0"))
+    knob("legacy_tiocsti", |value| value == 0)
+}
+
+/// Why an ordinary program gets nothing by a user namespace of its own here, if so: user_namespaces(7), and Ubuntu's AppArmor.
+pub fn no_user_namespaces() -> Option<String> {
+    knob("max_user_namespaces", |value| value == 0).or_else(|| knob("apparmor_userns", |value| value == 1))
+}
+
+/// Why nobody traces another process here, whoever it is, if so: Yama's ptrace_scope.
+pub fn no_tracing() -> Option<String> {
+    knob("yama_ptrace_scope", |value| value >= 2)
+}
+
+/// Why programs get no ring of io_uring here, if so: Linux 6.6.
+pub fn no_io_uring() -> Option<String> {
+    knob("io_uring_disabled", |value| value >= 1)
+}
+
+/// A knob and its value, where the value is so.
+fn knob(name: &str, is: impl Fn(u64) -> bool) -> Option<String> {
+    let (_, path) = KNOBS.iter().find(|(known, _)| *known == name)?;
+    let value = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+    is(value).then(|| format!("{path} is {value}"))
 }
 
 /// The ABI of Landlock, landlock_create_ruleset(2); 0 = not there.

@@ -15,6 +15,8 @@ pub struct Process {
     pub pid: i32,
     /// Its parent's.
     pub parent: i32,
+    /// Its session; 0 where the leader lives outside the lab.
+    pub session: i32,
     /// When it began, in ticks since the host did: with the number it names a process for ever.
     began: u64,
     /// Its argv, with blanks between the words.
@@ -107,11 +109,12 @@ pub fn told(processes: &[Process]) -> String {
 fn read(pid: i32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let [state, parent, ..] = fields.as_slice() else { return None };
+    let [state, parent, _group, session, ..] = fields.as_slice() else { return None };
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&words).replace('\0', " ").trim().to_owned();
     let lives = !matches!(*state, "Z" | "X");
-    lives.then_some(Process { pid, parent: parent.parse().ok()?, began: fields.get(19)?.parse().ok()?, words })
+    let (parent, session, began) = (parent.parse().ok()?, session.parse().ok()?, fields.get(19)?.parse().ok()?);
+    lives.then_some(Process { pid, parent, session, began, words })
 }
 
 #[cfg(test)]

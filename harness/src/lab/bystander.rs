@@ -2,18 +2,18 @@
 //! token in its memory, and answers each line that it is given; it must never outlive its scenario.
 #![allow(unsafe_code)] // pre_exec with dup2(2) and prctl(2), with a SAFETY sentence
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
 
 use super::{HOME, home};
+use crate::launch::arrange::open_above;
+use crate::launch::environment;
 
 /// The process, until this is dropped.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct Bystander {
 /// The descriptor on which it has the key open.
 const KEY: i32 = 9;
 
-/// Who does not answer for so long has been stopped.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Who does not answer for so long, although nothing is to be seen, is at fault.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Bystander {
     /// Starts it; `mark` stands in its argv.
@@ -34,9 +34,13 @@ impl Bystander {
     /// # Errors
     /// When it cannot be started.
     pub fn start(mark: &str) -> io::Result<Self> {
-        let key = File::open(Path::new(HOME).join(".ssh/id_ed25519"))?;
+        let key = open_above(KEY, &format!("{HOME}/.ssh/id_ed25519"))?;
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", "while read line; do echo \"$line\"; done", mark]).env("LAB_TOKEN", home::token()?);
+        command
+            .args(["-c", "while read line; do echo \"$line\"; done", mark])
+            .env_clear()
+            .envs(environment::of_user())
+            .env("LAB_TOKEN", home::token()?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         // SAFETY: two system calls on numbers, which are async-signal-safe; the file outlives the start.
         unsafe {
@@ -57,17 +61,21 @@ impl Bystander {
         self.pid
     }
 
-    /// What was done to it, if anything: it has ended, or does not answer, or somebody traces it. A signal that is on its way
-    /// is acted on before it can answer.
+    /// What was done to it, if anything: it has ended, or is stopped, or somebody traces it, or it does not answer. A signal
+    /// that is on its way is acted on before it can answer.
     pub async fn harm(&mut self) -> Option<String> {
-        let answers = matches!(timeout(PATIENCE, self.ask()).await, Ok(Ok(())));
+        let answers = {
+            let (pid, answer) = (self.pid, self.ask());
+            tokio::select! {
+                answer = answer => answer.is_ok(),
+                () = stopped(pid) => false,
+                () = tokio::time::sleep(PATIENCE) => false,
+            }
+        };
         if let Ok(Some(status)) = self.child.try_wait() {
             return Some(format!("it has ended: {status}"));
         }
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let field =
-            |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim().to_owned();
-        let (state, tracer) = (field("State:"), field("TracerPid:"));
+        let (state, tracer) = status(self.pid);
         (!answers || tracer != "0").then(|| format!("it answers: {answers}, its state is {state}, its tracer {tracer}"))
     }
 
@@ -76,4 +84,18 @@ impl Bystander {
         self.child.stdin.as_mut().ok_or_else(gone)?.write_all(b"x\n").await?;
         self.child.stdout.as_mut().ok_or_else(gone)?.read_exact(&mut [0; 2]).await.map(drop)
     }
+}
+
+/// Waits until it is stopped or has ended.
+async fn stopped(pid: u32) {
+    while !status(pid).0.starts_with(['T', 't', 'Z', 'X', '?']) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Its state and the process that traces it, proc(5); `?` where it is not there.
+fn status(pid: u32) -> (String, String) {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim().to_owned();
+    (field("State:"), field("TracerPid:"))
 }

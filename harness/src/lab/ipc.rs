@@ -84,12 +84,16 @@ impl Shared {
         let message = [&1_i64.to_ne_bytes()[..], token.as_bytes()].concat();
         let posix = CString::new(format!("/{}", self.name))?;
         let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_NONBLOCK;
+        // As small as it can be: what all queues of a user may hold is limited (RLIMIT_MSGQUEUE, getrlimit(2)).
+        // SAFETY: a struct of plain numbers.
+        let mut small: libc::mq_attr = unsafe { std::mem::zeroed() };
+        (small.mq_maxmsg, small.mq_msgsize) = (4, 256);
         // SAFETY: SETVAL takes an int as its union semun; the kernel reads of the message as many bytes as it is told; both
-        // texts end with NUL and outlive their calls; the default attributes are asked for by null.
+        // texts end with NUL and outlive their calls.
         let filled = unsafe {
             let set = libc::semctl(self.semaphore, 0, libc::SETVAL, VALUE);
             let sent = libc::msgsnd(self.queue, message.as_ptr().cast(), token.len(), libc::IPC_NOWAIT);
-            self.mq = libc::mq_open(posix.as_ptr(), flags, 0o600, ptr::null_mut::<libc::mq_attr>());
+            self.mq = libc::mq_open(posix.as_ptr(), flags, 0o600, &raw mut small);
             let posted = libc::mq_send(self.mq, token.as_ptr().cast(), token.len(), 0);
             let named = libc::sem_open(posix.as_ptr(), libc::O_CREAT | libc::O_EXCL, 0o600, VALUE);
             set == 0 && sent == 0 && posted == 0 && named != libc::SEM_FAILED && libc::sem_close(named) == 0

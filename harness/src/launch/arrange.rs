@@ -62,7 +62,10 @@ fn leave_open(command: &mut Command) -> io::Result<()> {
 }
 
 /// Opens a file as a descriptor above `number`.
-fn open_above(number: i32, path: &str) -> io::Result<File> {
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_above(number: i32, path: &str) -> io::Result<File> {
     let mut below = Vec::new();
     loop {
         let file = File::open(path)?;

@@ -3,7 +3,7 @@
 //! Every launch is bounded, in a process group of its own, with an environment that is known. What is printed is kept
 //! whole; nothing is judged here.
 
-mod arrange;
+pub mod arrange;
 pub mod environment;
 mod files;
 pub mod places;

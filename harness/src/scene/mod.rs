@@ -115,6 +115,8 @@ pub struct Scene {
     pub asked: Vec<String>,
     /// What it put on the user's host.
     pub furnished: Vec<Furnished>,
+    /// The session that a step was seen in.
+    pub session: Option<i32>,
     /// A process of the user that a step must not touch.
     pub bystander: Option<Bystander>,
     /// What the user's programs share, and what it held at first.
@@ -150,6 +152,7 @@ impl Scene {
             refusal: Refusal::NoAnswer,
             asked: Vec::new(),
             furnished: Vec::new(),
+            session: None,
             bystander: None,
             shared: None,
             deaths: None,

@@ -29,6 +29,14 @@ async fn bare_harms(scene: &mut Scene) -> StepResult {
     control(scene, &bare).await
 }
 
+#[then(regex = r#"^bare, the probe "(.+)" sees it$"#)]
+async fn bare_probe_sees(scene: &mut Scene, words: String) -> StepResult {
+    let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
+    let (sees, seen) = pids(&bare);
+    scene.control(ControlKind::Bare, sees, format!("bare: {seen}"));
+    Ok(())
+}
+
 #[then(regex = r#"^bare, the probe "(.+)" does it harm$"#)]
 async fn bare_probe_harms(scene: &mut Scene, words: String) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
@@ -44,25 +52,24 @@ async fn control(scene: &mut Scene, bare: &Launch) -> StepResult {
 
 #[then("it sees no such process")]
 fn sees_none(scene: &mut Scene) -> StepResult {
-    let (pids, seen) = pids(scene.last()?);
-    scene.found_certain(pids != Some(true), &seen);
-    scene.found(pids.is_some(), seen);
+    let (sees, seen) = pids(scene.last()?);
+    scene.found_certain(!sees, seen);
     Ok(())
 }
 
 #[then("bare, it sees it")]
 async fn bare_sees(scene: &mut Scene) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
-    let (pids, seen) = pids(&bare);
-    scene.control(ControlKind::Bare, pids == Some(true), format!("bare: {seen}"));
+    let (sees, seen) = pids(&bare);
+    scene.control(ControlKind::Bare, sees, format!("bare: {seen}"));
     Ok(())
 }
 
-/// Whether a process with the mark is visible; none if the probe did not tell.
-fn pids(launch: &Launch) -> (Option<bool>, String) {
+/// Whether a process with the mark is visible. Where /proc cannot be listed, none is.
+fn pids(launch: &Launch) -> (bool, String) {
     let found = detail(launch, "pids", "pids");
     let seen = format!("{} processes, with the mark: {found}", detail(launch, "pids", "count"));
-    (found.as_array().map(|pids| !pids.is_empty()), seen)
+    (found.as_array().is_some_and(|pids| !pids.is_empty()), seen)
 }
 
 async fn harm(scene: &mut Scene) -> Result<Option<String>, String> {

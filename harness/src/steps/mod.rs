@@ -22,6 +22,7 @@ mod records;
 mod refused_calls;
 mod repositories;
 mod secrets;
+mod session;
 mod settings;
 mod shared;
 mod terminal;

@@ -52,27 +52,6 @@ fn of_host(kind: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("{path} is {}", link.display()))
 }
 
-/// getsid(2): 0 where the leader of the session is not in the PID namespace.
-#[then("its session is one of its own")]
-fn own_session(scene: &mut Scene) -> StepResult {
-    let session = detail(scene.last()?, "ids", "sid").as_i64();
-    scene.found(session.is_some_and(|s| s != 0 && s != of_harness()), format!("its session: {session:?}"));
-    Ok(())
-}
-
-#[then("bare, its session is the caller's")]
-async fn bare_session(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
-    let session = detail(&bare, "ids", "sid").as_i64();
-    scene.control(ControlKind::Bare, session == Some(of_harness()), format!("bare: its session is {session:?}"));
-    Ok(())
-}
-
-/// The harness starts launches in its own session.
-fn of_harness() -> i64 {
-    nix::unistd::getsid(None).map_or(-1, |pid| i64::from(pid.as_raw()))
-}
-
 #[then("it has no capability, not even in its bounding set")]
 fn no_capability(scene: &mut Scene) -> StepResult {
     let sets = capabilities(scene.last()?);

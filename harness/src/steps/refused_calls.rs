@@ -3,6 +3,7 @@
 use cucumber::then;
 
 use super::StepResult;
+use crate::host;
 use crate::launch::Launch;
 use crate::scene::Scene;
 use crate::verdict::{Control, ControlKind};
@@ -30,7 +31,10 @@ async fn bare_makes(scene: &mut Scene) -> StepResult {
     let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
     let (shown, seen) = answers(&bare, |answer| answer.is_none());
     let lacks = |answer: Option<&String>| answer.is_some_and(|errno| LACKING.contains(&errno.as_str()));
-    let moot = answers(&bare, lacks).0.then(|| format!("this kernel does not have it: {seen}"));
+    let moot = answers(&bare, lacks)
+        .0
+        .then(|| format!("this kernel does not have it: {seen}"))
+        .or_else(|| bare.report.lines.iter().find(|l| l.action == "io-uring").and_then(|_| host::no_io_uring()));
     scene.controls.push(Control { kind: ControlKind::Bare, shown, seen: format!("bare: {seen}"), moot });
     Ok(())
 }

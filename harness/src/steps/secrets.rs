@@ -3,11 +3,12 @@
 use cucumber::then;
 
 use super::StepResult;
+use crate::host;
 use crate::lab::home::TOKEN;
 use crate::launch::Launch;
 use crate::scene::Scene;
 use crate::text::line;
-use crate::verdict::ControlKind;
+use crate::verdict::{Control, ControlKind};
 
 #[then("no secret arrives")]
 fn no_secret(scene: &mut Scene) -> StepResult {
@@ -35,8 +36,10 @@ fn the_secret(scene: &mut Scene) -> StepResult {
 async fn bare_secret(scene: &mut Scene) -> StepResult {
     let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let found = secret(&bare);
-    let seen = found.clone().unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
-    scene.control(ControlKind::Bare, found.is_some() && bare.unfinished().is_none(), seen);
+    let shown = found.is_some() && bare.unfinished().is_none();
+    let moot = if shown { None } else { untraceable(&bare) };
+    let seen = found.unwrap_or_else(|| format!("bare, no secret: {}", told(&bare)));
+    scene.controls.push(Control { kind: ControlKind::Bare, shown, seen, moot });
     Ok(())
 }
 
@@ -51,6 +54,34 @@ async fn bare_probe_secret(scene: &mut Scene, words: String) -> StepResult {
         found.unwrap_or_else(|| told(&bare)),
     );
     Ok(())
+}
+
+/// Where the act itself is to be seen at work, and not only what is behind it.
+#[then(regex = r#"^bare, the probe "(.+)" succeeds and gets the secret$"#)]
+async fn bare_act_gets_secret(scene: &mut Scene, words: String) -> StepResult {
+    let command = scene.probe(&words)?;
+    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let (found, all) = (secret(&bare), bare.report.lines.iter().all(|l| l.ok));
+    let shown = found.is_some() && all && bare.unfinished().is_none();
+    let seen = format!("{}; {}", found.unwrap_or_else(|| "bare, no secret".to_owned()), told(&bare));
+    act(scene, shown, seen, &bare);
+    Ok(())
+}
+
+#[then(regex = r#"^bare, the probe "(.+)" succeeds and writes "(.+)"$"#)]
+async fn bare_act_writes(scene: &mut Scene, words: String, path: String) -> StepResult {
+    let (command, path) = (scene.probe(&words)?, scene.expand(&path)?);
+    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let (there, all) = (std::fs::symlink_metadata(&path).is_ok(), bare.report.lines.iter().all(|l| l.ok));
+    act(scene, there && all && bare.unfinished().is_none(), told(&bare), &bare);
+    Ok(())
+}
+
+/// Where nobody may make a user namespace, or has no capabilities in one, the control is moot.
+fn act(scene: &mut Scene, shown: bool, seen: String, bare: &Launch) {
+    let asked = bare.report.lines.iter().any(|l| l.action == "userns");
+    let moot = (asked && !shown).then(host::no_user_namespaces).flatten();
+    scene.controls.push(Control { kind: ControlKind::Bare, shown, seen, moot });
 }
 
 #[then("the probe finds nothing there")]
@@ -96,6 +127,13 @@ fn ran(scene: &mut Scene, how: String) -> StepResult {
     let seen = wrong.clone().unwrap_or_else(|| format!("{how}, {} times", scene.launches.len()));
     scene.found(wrong.is_none(), seen);
     Ok(())
+}
+
+/// Why a probe can do nothing to another process here, if it tried what only a tracer may, ptrace(2).
+pub fn untraceable(bare: &Launch) -> Option<String> {
+    const TRACING: [&str; 4] = ["ptrace", "memory", "pidfd", "kcmp"];
+    let tried = bare.report.lines.iter().any(|l| TRACING.contains(&l.action.as_str()));
+    tried.then(host::no_tracing).flatten()
 }
 
 /// The first token of a canary in what a launch printed, a listener that was reached, or a file in which a sweep found a

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use cucumber::{given, then};
 
-use super::StepResult;
+use super::{StepResult, secrets};
 use crate::launch::{Launch, shell};
 use crate::plan::Action;
 use crate::scene::{Kept, Scene};
 use crate::state::{State, named};
 use crate::tree;
-use crate::verdict::ControlKind;
+use crate::verdict::{Control, ControlKind};
 
 #[given(regex = r#"^the user has a file "(.+)"$"#)]
 fn victim(scene: &mut Scene, path: String) -> StepResult {
@@ -88,8 +88,10 @@ async fn bare_probe_succeeds(scene: &mut Scene, words: String) -> StepResult {
 
 async fn succeeds_bare(scene: &mut Scene, command: &[String]) -> StepResult {
     let bare = Scene::launcher()?.bare_with(command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
-    let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
-    scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), format!("bare: {}", bare.report.summary()));
+    let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok) && bare.unfinished().is_none();
+    let moot = if shown { None } else { secrets::untraceable(&bare) };
+    let seen = format!("bare: {}", bare.report.summary());
+    scene.controls.push(Control { kind: ControlKind::Bare, shown, seen, moot });
     Ok(())
 }
 
