@@ -4,7 +4,7 @@ mod killing;
 mod running;
 mod words;
 
-pub use killing::{Deaths, MEMBERS};
+pub use killing::{Deaths, Work};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -115,8 +115,8 @@ pub struct Scene {
     pub furnished: Vec<Furnished>,
     /// What became of the processes of attempts whose launcher was ended.
     pub deaths: Option<Deaths>,
-    /// The signal that a launcher got.
-    pub signal: Option<Signal>,
+    /// The signal that a launcher got, and what its step was at.
+    pub signal: Option<(Work, Signal)>,
     /// How the last launch had to end.
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.

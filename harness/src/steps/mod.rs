@@ -6,6 +6,7 @@ mod agents;
 mod allowed;
 mod asking;
 mod descriptors;
+mod detached;
 mod dying;
 mod egress;
 mod environment;
