@@ -29,7 +29,7 @@ e2e-egress: setup ## the egress chapters alone
 
 bench: setup ## what a launch costs, as ratios in one run
 	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=
-	KUSAW=$(CURDIR)/target/bench/bin/kusaw cargo bench --quiet --package kusaw --bench launch
+	KUSAW=$(CURDIR)/target/bench/bin/kusaw cargo bench --quiet --package kusaw --bench launch -- $(ARGS)
 
 setup:
 	@ci/setup

@@ -35,9 +35,16 @@ pub fn facts() -> BTreeMap<&'static str, String> {
     facts
 }
 
+/// Why nobody can type into a terminal here by TIOCSTI, if so: ioctl_tty(2), Linux 6.2.
+pub fn no_tiocsti() -> Option<String> {
+    const KNOB: &str = "/proc/sys/dev/tty/legacy_tiocsti";
+    let value = std::fs::read_to_string(KNOB).ok()?;
+    (value.trim() == "0").then(|| format!("{KNOB} is 0"))
+}
+
 /// The ABI of Landlock, landlock_create_ruleset(2); 0 = not there.
 #[allow(unsafe_code)]
-fn landlock_abi() -> i64 {
+pub fn landlock_abi() -> i64 {
     const VERSION: u32 = 1; // LANDLOCK_CREATE_RULESET_VERSION
     // SAFETY: with this flag and no attribute the call only returns a number.
     let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };

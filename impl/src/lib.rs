@@ -15,3 +15,4 @@ pub mod reach;
 pub mod settings;
 pub mod start;
 pub mod stderr;
+pub mod user;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use nix::unistd::{User, geteuid};
+use crate::user;
 
 /// Folders in the data folder, with their names in messages.
 pub const ALL: [(&str, &str); 3] =
@@ -13,7 +13,7 @@ pub const ALL: [(&str, &str); 3] =
 /// another session of the same user has them.
 pub fn data() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let own = User::from_uid(geteuid()).ok().flatten().map(|user| user.dir);
+    let own = user::own().map(|own| own.home.clone());
     folders(variable("XDG_DATA_HOME"), [variable("HOME"), own])
 }
 

@@ -49,7 +49,7 @@ pub enum Connect {
 }
 
 /// The parts of a private temp folder. `root` lies on the host and only its owner can enter it; inside,
-/// `/tmp` is one part of it, with a folder in it whose name no other attempt has.
+/// `/tmp` is one part of it, with folders in it whose names no other attempt has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Temp {
     /// The folder that is removed at the end.
@@ -88,7 +88,10 @@ impl Temp {
     }
 
     fn inside(&self, part: &str) -> PathBuf {
-        Path::new("/tmp").join(self.root.file_name().unwrap_or_default()).join(part)
+        let mut name = self.root.file_name().unwrap_or_default().to_owned();
+        name.push("-");
+        name.push(part);
+        Path::new("/tmp").join(name)
     }
 }
 

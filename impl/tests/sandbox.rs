@@ -55,11 +55,22 @@ fn codes_and_signals_are_the_steps_own() {
 
 #[test]
 fn a_program_that_is_not_there_or_not_executable_is_told() {
-    for (run, code, reason) in [("[nothere]", 127, "not-found"), ("[/etc/passwd]", 126, "cannot-execute")] {
+    for (run, code, reason, said) in [
+        ("[nothere]", 127, "not-found", "not-found: \"nothere\": no such file inside the sandbox"),
+        ("[/etc/passwd]", 126, "cannot-execute", "cannot-execute: \"/etc/passwd\": Permission denied"),
+    ] {
         let factory = Factory::new(&format!("sandbox: {{mode: required}}\nsteps: {{s: {{run: {run}}}}}"));
-        factory.run("s").code(code);
+        let told = factory.run("s").code(code).get_output().stderr.clone();
         assert_eq!(factory.outcome()["reason"], reason);
+        assert!(String::from_utf8(told).unwrap().contains(said));
     }
+    // In the private home inside there is no such program.
+    let factory = Factory::new("sandbox: {mode: required}\nsteps: {s: {run: [mytool]}}");
+    let tool = factory.home().join("mytool");
+    fs::copy("/bin/true", &tool).unwrap();
+    let path = format!("{}:/usr/bin:/bin", factory.home().display());
+    let told = factory.run_with("s", &[("PATH", &path)]).code(127).get_output().stderr.clone();
+    assert!(String::from_utf8(told).unwrap().contains(&format!("fix: {} is not shown", tool.display())));
 }
 
 #[test]
@@ -255,6 +266,13 @@ fn check_tries_a_real_launch_and_prints_the_limits() {
     let out = factory.command().args(["sandbox", "check", "--json"]).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&report["available"], &report["backend"]), (&true.into(), &"bubblewrap".into()), "{report}");
+    assert_eq!(report["filter"]["protects"], true, "{report}");
+    let scopes = kusaw_enter::landlock::has_scopes().unwrap();
+    assert_eq!(
+        (&report["landlock"]["protects"], report["landlock"]["why"].is_null()),
+        (&scopes.into(), scopes),
+        "{report}"
+    );
     let out = factory.command().args(["sandbox", "check", "--verbose"]).output().unwrap();
     assert!(
         String::from_utf8(out.stdout).unwrap().contains("- Anything in sandbox.allow_read or sandbox.allow_write.")

@@ -1,14 +1,38 @@
 //! The actions by name, and how the words of a command line become them. A new probe is one file
-//! with an [`Action`] and one line in [`ACTIONS`].
+//! with an [`Action`] in its topic's folder and one line in the table there.
 
 use std::ffi::OsString;
 
 use crate::seen::Seen;
 use crate::words::{Usage, Words};
-use crate::{
-    argv, chmod, connect, descriptors, environment, exec, keyring, keys, link, list, mkdir, mkfifo, processes, read,
-};
-use crate::{remove, rename, socket, stat, sweep, write, write_sweep};
+use crate::{files, itself, kernel, network, process};
+#[cfg(target_os = "linux")]
+use crate::{ipc, mount, namespace, terminal};
+
+/// The actions by topic, in the order in which a usage error names them.
+const TOPICS: &[&[Entry]] = &[
+    files::ACTIONS,
+    network::ACTIONS,
+    itself::ACTIONS,
+    process::ACTIONS,
+    #[cfg(target_os = "linux")]
+    namespace::ACTIONS,
+    #[cfg(target_os = "linux")]
+    mount::ACTIONS,
+    #[cfg(target_os = "linux")]
+    ipc::ACTIONS,
+    #[cfg(target_os = "linux")]
+    terminal::ACTIONS,
+    kernel::ACTIONS,
+];
+
+/// An action's name, and how it is made of the words behind it.
+pub type Entry = (&'static str, fn(Words) -> Result<Box<dyn Action>, Usage>);
+
+/// What a table of a topic has behind each name.
+pub fn boxed<A: Action + 'static>(action: Result<A, Usage>) -> Result<Box<dyn Action>, Usage> {
+    Ok(Box::new(action?))
+}
 
 /// One thing a probe can try.
 pub trait Action {
@@ -39,48 +63,13 @@ pub fn parse(words: &[OsString]) -> Result<Vec<Named>, Usage> {
     words.split(|word| word == "+").map(one).collect()
 }
 
-type Parse = fn(Words) -> Result<Box<dyn Action>, Usage>;
-
-const ACTIONS: &[(&str, Parse)] = &[
-    ("read", |words| boxed(read::Read::parse(words))),
-    ("list", |words| boxed(list::List::parse(words))),
-    ("stat", |words| boxed(stat::Stat::parse(words))),
-    ("write", |words| boxed(write::Write::parse(words))),
-    ("append", |words| boxed(write::Append::parse(words))),
-    ("create", |words| boxed(write::Create::parse(words))),
-    ("open-write", |words| boxed(write::OpenWrite::parse(words))),
-    ("link", |words| boxed(link::Link::parse(words))),
-    ("symlink", |words| boxed(link::Symlink::parse(words))),
-    ("rename", |words| boxed(rename::Rename::parse(words))),
-    ("exchange", |words| boxed(rename::Exchange::parse(words))),
-    ("remove", |words| boxed(remove::Remove::parse(words))),
-    ("mkdir", |words| boxed(mkdir::Mkdir::parse(words))),
-    ("mkfifo", |words| boxed(mkfifo::Mkfifo::parse(words))),
-    ("chmod", |words| boxed(chmod::Chmod::parse(words))),
-    ("exec", |words| boxed(exec::Exec::parse(words))),
-    ("connect", |words| boxed(connect::Connect::parse(words))),
-    ("env", |words| boxed(environment::Env::parse(words))),
-    ("argv", |words| boxed(argv::Argv::parse(words))),
-    ("sweep", |words| boxed(sweep::Sweep::parse(words))),
-    ("write-sweep", |words| boxed(write_sweep::WriteSweep::parse(words))),
-    ("processes", |words| boxed(processes::Processes::parse(words))),
-    ("descriptors", |words| boxed(descriptors::Descriptors::parse(words))),
-    ("socket", |words| boxed(socket::Socket::parse(words))),
-    ("keyring", |words| boxed(keyring::Keyring::parse(words))),
-    ("keys", |words| boxed(keys::Keys::parse(words))),
-    ("add-key", |words| boxed(keys::AddKey::parse(words))),
-];
-
-fn boxed<A: Action + 'static>(action: Result<A, Usage>) -> Result<Box<dyn Action>, Usage> {
-    Ok(Box::new(action?))
-}
-
 fn one(words: &[OsString]) -> Result<Named, Usage> {
-    let known = || ACTIONS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let entries = || TOPICS.iter().copied().flatten();
+    let known = || entries().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let Some((asked, rest)) = words.split_first() else {
         return Err(Usage(format!("an action is missing; known: {}", known())));
     };
-    let Some((name, parse)) = ACTIONS.iter().find(|(name, _)| asked == name) else {
+    let Some((name, parse)) = entries().find(|(name, _)| asked == name) else {
         let asked = asked.to_string_lossy();
         return Err(Usage(format!("unknown action {asked:?}; known: {}", known())));
     };

@@ -22,6 +22,11 @@ impl Json {
         Self::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
+    /// An object without members.
+    pub fn nothing() -> Self {
+        Self::Object(Vec::new())
+    }
+
     /// A list.
     pub fn list<T: Into<Json>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::List(items.into_iter().map(Into::into).collect())

@@ -4,36 +4,30 @@
 //!
 //! It reports raw facts (errno, bytes, pids). It never decides whether something is right, never
 //! waits for ever, and never changes a file but the one that its words name; `write-sweep` makes files
-//! of its own everywhere it can, and removes them again.
+//! of its own everywhere it can, and removes them again. Only `daemon` and `spawn` leave processes
+//! behind, which end by themselves.
+//!
+//! Some actions change the probe itself (`userns`, `chroot`, `setns`): later actions run there.
 
 mod action;
-mod argv;
-mod chmod;
-mod connect;
-mod descriptors;
-mod environment;
-mod exec;
-mod http;
+#[cfg(target_os = "linux")]
+mod descriptor;
+mod files;
+#[cfg(target_os = "linux")]
+mod ipc;
+mod itself;
 mod json;
-mod keyring;
-mod keys;
-mod link;
-mod list;
-mod mkdir;
-mod mkfifo;
-mod mounts;
-mod processes;
-mod read;
-mod remove;
-mod rename;
-mod resolve;
+mod kernel;
+#[cfg(target_os = "linux")]
+mod mount;
+#[cfg(target_os = "linux")]
+mod namespace;
+mod network;
+mod process;
 mod seen;
-mod socket;
-mod stat;
-mod sweep;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod words;
-mod write;
-mod write_sweep;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -18,8 +18,13 @@ impl Seen {
     }
 
     /// The same detail whether it went well or not.
-    pub fn tried<T>(result: io::Result<T>, detail: Json) -> Self {
-        Self { errno: result.err().as_ref().map(errno), detail }
+    pub fn tried<T, E: Into<io::Error>>(result: Result<T, E>, detail: Json) -> Self {
+        Self { errno: result.err().map(|error| errno(&error.into())), detail }
+    }
+
+    /// A call with nothing to tell but how it ended.
+    pub fn of<T, E: Into<io::Error>>(result: Result<T, E>) -> Self {
+        Self::tried(result, Json::nothing())
     }
 
     pub fn failed(errno: impl Into<String>, detail: Json) -> Self {
@@ -29,7 +34,13 @@ impl Seen {
 
 impl From<io::Error> for Seen {
     fn from(error: io::Error) -> Self {
-        Self::failed(errno(&error), Json::Object(Vec::new()))
+        Self::failed(errno(&error), Json::nothing())
+    }
+}
+
+impl From<Errno> for Seen {
+    fn from(error: Errno) -> Self {
+        io::Error::from(error).into()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The words of one action: options with their values, wherever they stand, and what remains.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
+use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStringExt;
 use std::str::FromStr;
 
 /// What is wrong with a command line, in one line.
@@ -63,10 +65,35 @@ impl Words {
         })
     }
 
+    /// What remains may be one word.
+    pub fn at_most_one(mut self, name: &str) -> Result<Option<OsString>, Usage> {
+        match self.0.pop() {
+            last if self.0.is_empty() => Ok(last),
+            _ => Err(Usage(format!("expected at most one {name}"))),
+        }
+    }
+
     /// What remains, whatever it is.
     pub fn rest(self) -> Vec<OsString> {
         self.0
     }
+}
+
+/// A word that is a number, in decimal, within these bounds.
+pub fn number<N: FromStr + PartialOrd + fmt::Display>(
+    word: &OsStr,
+    name: &str,
+    bounds: RangeInclusive<N>,
+) -> Result<N, Usage> {
+    let (low, high) = (bounds.start(), bounds.end());
+    let word = word.to_string_lossy();
+    let number = word.parse().ok().filter(|number| bounds.contains(number));
+    number.ok_or_else(|| Usage(format!("{name} is a number, {low} to {high}, not {word:?}")))
+}
+
+/// A word for a system call: without NUL.
+pub fn c_string(word: OsString, name: &str) -> Result<CString, Usage> {
+    CString::new(word.into_vec()).map_err(|_| Usage(format!("{name} has no NUL")))
 }
 
 #[cfg(test)]
@@ -104,6 +131,21 @@ mod tests {
         assert_eq!(words("/a --max").number("--max", 9), Err(Usage("--max needs a value".into())));
         assert!(words("--max x /a").number("--max", 9).is_err());
         assert!(words("--max -1 /a").number("--max", 9_usize).is_err());
+    }
+
+    #[test]
+    fn a_number_has_bounds() {
+        assert_eq!(number("7".as_ref(), "N", 0..=7), Ok(7));
+        for word in ["8", "-1", "", "x", "7 "] {
+            assert_eq!(number(word.as_ref(), "N", 0..=7), Err(Usage(format!("N is a number, 0 to 7, not {word:?}"))));
+        }
+    }
+
+    #[test]
+    fn one_word_may_remain() {
+        assert_eq!(words("").at_most_one("PID"), Ok(None));
+        assert_eq!(words("1").at_most_one("PID"), Ok(Some("1".into())));
+        assert!(words("1 2").at_most_one("PID").is_err());
     }
 
     #[test]

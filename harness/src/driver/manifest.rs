@@ -66,6 +66,8 @@ pub struct Commands {
     pub run: Vec<String>,
     /// Looks at the settings and warns (argv of templates); null = it has no such command.
     pub validate: Option<Vec<String>>,
+    /// Argv that says whether this machine can run the backend; with `--verbose` also what it does not protect from.
+    pub check: Option<Vec<String>>,
 }
 
 /// A whole manifest.

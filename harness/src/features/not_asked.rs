@@ -5,6 +5,7 @@ use gherkin::Feature;
 use super::Case;
 use crate::catalogue::Catalogue;
 use crate::driver::{Kind, Manifest};
+use crate::host::landlock_abi;
 use crate::lab::Lab;
 use crate::verdict::Verdict;
 
@@ -59,9 +60,17 @@ fn not_asked(
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
             "validate" => manifest.commands.validate.is_some(),
+            "check" => manifest.commands.check.is_some(),
             "backend" => manifest.backend.is_some(),
+            "landlock-scope" => landlock_abi() >= SCOPE,
             _ => false,
         };
+        if !there && need == "landlock-scope" {
+            return Some((
+                Verdict::Moot,
+                "this kernel cannot scope sockets and signals (Landlock ABI below 6)".to_owned(),
+            ));
+        }
         if !there {
             return Some((Verdict::NotClaimed, format!("it cannot be asked: it has no {need}")));
         }
@@ -75,6 +84,9 @@ fn not_asked(
         })
         .or_else(|| blocked.map(|why| (Verdict::Blocked, why.to_owned())))
 }
+
+/// The ABI of Landlock, landlock(7), that can keep a program from abstract sockets and signals outside (Linux 6.12).
+const SCOPE: i64 = 6;
 
 fn is_platform(tag: &str) -> bool {
     ["linux", "macos", "wsl2", "windows"].contains(&tag)

@@ -157,6 +157,16 @@ impl Launcher<'_> {
         self.ask(command, plan, nonce, attempt, &Live::default()).await
     }
 
+    /// Has a factory say what its sandbox can do here, and, if it is to be verbose, what it cannot.
+    ///
+    /// # Errors
+    /// As [`Launcher::validate`].
+    pub async fn check(&self, plan: &Plan, verbose: bool, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let mut command = self.manifest.commands.check.clone().ok_or("the driver has no commands.check")?;
+        command.extend(verbose.then(|| "--verbose".to_owned()));
+        self.ask(&command, plan, nonce, attempt, &Live::default()).await
+    }
+
     async fn ask(
         &self,
         asked: &[String],

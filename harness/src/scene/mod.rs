@@ -16,6 +16,8 @@ use crate::driver::Manifest;
 use crate::ending::Ending;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
+use crate::lab::bystander::Bystander;
+use crate::lab::ipc::{Content, Shared};
 use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::plan::{Action, Plan};
@@ -117,6 +119,10 @@ pub struct Scene {
     pub deaths: Option<Deaths>,
     /// The signal that a launcher got, and what its step was at.
     pub signal: Option<(Work, Signal)>,
+    /// A process of the user that a step must not touch.
+    pub bystander: Option<Bystander>,
+    /// What the user's programs share, and what it held at first.
+    pub shared: Option<(Shared, Content)>,
     /// How the last launch had to end.
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
@@ -146,6 +152,8 @@ impl Scene {
             furnished: Vec::new(),
             deaths: None,
             signal: None,
+            bystander: None,
+            shared: None,
             endings: Vec::new(),
             said: None,
             attempts: 0,

@@ -131,6 +131,15 @@ impl Scene {
         Self::launcher()?.validate(plan, &self.nonce, self.attempts).await
     }
 
+    /// Has the factory say what its sandbox can do, and cannot.
+    ///
+    /// # Errors
+    /// As [`Scene::again`].
+    pub async fn check(&mut self, verbose: bool) -> Result<Launch, String> {
+        self.attempts += 1;
+        Self::launcher()?.check(&self.plan, verbose, &self.nonce, self.attempts).await
+    }
+
     /// The same plan with one thing changed: for planted controls.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ impl Scene {
 
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
-    /// of the manifest ([`Manifest::placeholders`]). `{library}` is a folder of the user for this scenario, `{allowed}`
+    /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
+    /// the user's programs share. `{library}` is a folder of the user for this scenario, `{allowed}`
     /// the path that may be read or written.
     ///
     /// # Errors
@@ -29,6 +30,12 @@ impl Scene {
         let words = &words.replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
         let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
         text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
+        if let Some(bystander) = &self.bystander {
+            text = text.replace("{process}", &bystander.pid().to_string());
+        }
+        if let Some((shared, _)) = &self.shared {
+            text = text.replace("{key}", &format!("{:#x}", shared.key));
+        }
         for (name, repo) in [("{repository}", "demo"), ("{other}", "extra")] {
             text = text.replace(name, &home::repository_of(&self.nonce, repo).display().to_string());
         }

@@ -184,6 +184,7 @@ fn not_asked(scene: &mut Scene, verdict: String, why: String) {
     let verdict = match verdict.as_str() {
         "not-applicable" => Verdict::NotApplicable,
         "blocked" => Verdict::Blocked,
+        "moot" => Verdict::Moot,
         _ => Verdict::NotClaimed,
     };
     scene.course = Course::NotAsked(verdict, why);

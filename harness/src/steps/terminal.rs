@@ -8,9 +8,10 @@ use super::StepResult;
 use super::passing::must;
 use crate::caller::{Deed, Terminal};
 use crate::ending::{self, Ending};
+use crate::host;
 use crate::launch::Launch;
 use crate::scene::Scene;
-use crate::verdict::ControlKind;
+use crate::verdict::{Control, ControlKind};
 
 #[given("its caller has a terminal")]
 fn terminal(scene: &mut Scene) {
@@ -61,10 +62,23 @@ fn nothing_typed(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe types into it")]
 async fn bare_types(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let command = scene.command()?;
+    types_bare(scene, &command).await
+}
+
+#[then(regex = r#"^bare, the probe "(.+)" types into it$"#)]
+async fn bare_probe_types(scene: &mut Scene, words: String) -> StepResult {
+    let command = scene.probe(&words)?;
+    types_bare(scene, &command).await
+}
+
+/// Some kernels let nobody type so: then the control is moot.
+async fn types_bare(scene: &mut Scene, command: &[String]) -> StepResult {
+    let bare = Scene::launcher()?.bare_with(command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let typed = typed(&bare)?;
     let seen = format!("bare, typed: {:?}; {}", crate::text::line(&typed, 60), bare.report.summary());
-    scene.control(ControlKind::Bare, !typed.is_empty(), seen);
+    let (shown, moot) = (!typed.is_empty(), host::no_tiocsti());
+    scene.controls.push(Control { kind: ControlKind::Bare, shown, seen, moot });
     Ok(())
 }
 

@@ -74,6 +74,25 @@ fn none_succeeds(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("bare, the same probe succeeds")]
+async fn bare_succeeds(scene: &mut Scene) -> StepResult {
+    let command = scene.command()?;
+    succeeds_bare(scene, &command).await
+}
+
+#[then(regex = r#"^bare, the probe "(.+)" succeeds$"#)]
+async fn bare_probe_succeeds(scene: &mut Scene, words: String) -> StepResult {
+    let command = scene.probe(&words)?;
+    succeeds_bare(scene, &command).await
+}
+
+async fn succeeds_bare(scene: &mut Scene, command: &[String]) -> StepResult {
+    let bare = Scene::launcher()?.bare_with(command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
+    scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), format!("bare: {}", bare.report.summary()));
+    Ok(())
+}
+
 #[then(regex = r#"^in the worktree, "(.+)" (is .+|holds .+|ends in .+)$"#)]
 fn in_worktree(scene: &mut Scene, path: String, state: String) -> StepResult {
     judge(scene, Kept { repo: Some("demo".to_owned()), path: PathBuf::from(path), state: State::parse(&state)? })

@@ -14,8 +14,11 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, s
 use crate::job::MAX;
 use crate::message::{Message, SIZE};
 
-/// Most descriptors one message brings.
-pub const MAX_DESCRIPTORS: usize = 64;
+/// Most ports a job names.
+pub const MAX_PORTS: usize = 64;
+
+/// Most descriptors one message brings: the listeners and a terminal.
+const MAX_DESCRIPTORS: usize = MAX_PORTS + 1;
 
 /// How long to wait for the other side: for ever by default.
 #[derive(Debug, Clone, Copy, Default)]

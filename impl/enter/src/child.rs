@@ -6,9 +6,9 @@ use std::ffi::{CString, c_char};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::ptr;
 
-use kusaw_enter::Job;
+use kusaw_enter::{Job, Part, landlock};
 
-use crate::filter;
+use crate::filter::Filter;
 
 /// Pointers and strings for `chdir` and `execve`, all made before the fork.
 pub struct Plan {
@@ -22,10 +22,16 @@ pub struct Plan {
     script: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     stdio: [RawFd; 3],
+    /// The first of 0, 1 and 2 that is a terminal.
+    terminal: Option<RawFd>,
+    filter: Filter,
 }
 
-/// What the child writes into the report pipe before it exits: a letter and errno.
+/// What the child writes into the report pipe before it exits: a `Part`'s letter or `EXECUTE`, and errno.
 pub const REPORT: usize = 5;
+
+/// The letter of execve.
+const EXECUTE: u8 = b'X';
 
 const SHELL: &std::ffi::CStr = c"/bin/sh";
 
@@ -43,29 +49,39 @@ impl Plan {
             script,
             envp: job.env.iter().map(|e| e.as_ptr()).chain(end).collect(),
             stdio: [stdio[0].as_raw_fd(), stdio[1].as_raw_fd(), stdio[2].as_raw_fd()],
+            terminal: job.terminal.iter().position(|is| *is).map(|n| n as RawFd),
+            filter: Filter::new(),
             _job: job,
         }
     }
 
     /// Becomes the step. Only async-signal-safe calls from here to execve.
     pub fn become_step(&mut self, report: BorrowedFd) -> ! {
-        // SAFETY: setsid, dup2, chdir and the two raw signal calls take plain numbers or pointers that
+        // SAFETY: setsid, dup2, ioctl, chdir and the two raw signal calls take plain numbers or pointers that
         // `self` keeps alive; `_exit` does not return. Nothing here allocates.
         unsafe {
             libc::setsid();
             for (target, fd) in self.stdio.iter().enumerate() {
-                // All three came by SCM_RIGHTS while 0, 1 and 2 were taken, so none of them is a target.
+                // All three were opened while 0, 1 and 2 were taken, so none of them is a target.
                 if libc::dup2(*fd, target as RawFd) < 0 {
-                    tell(report, b'C');
+                    tell(report, Part::Descriptors as u8);
                 }
             }
+            // Of the session that has just been made: Ctrl-C and the window's size reach the step.
+            if self.terminal.is_some_and(|fd| libc::ioctl(fd, libc::TIOCSCTTY, 0) != 0) {
+                tell(report, Part::Terminal as u8);
+            }
             if libc::chdir(self.cwd) != 0 {
-                tell(report, b'C');
+                tell(report, Part::Folder as u8);
             }
             reset_signals();
         }
-        if !filter::apply() {
-            tell(report, b'C');
+        // Here and not in pid 1, which thereby stays out of the step's reach.
+        if landlock::scope().is_err() {
+            tell(report, Part::Landlock as u8);
+        }
+        if !self.filter.apply() {
+            tell(report, Part::Filter as u8);
         }
         let mut denied = None;
         for program in &self.programs {
@@ -89,7 +105,7 @@ impl Plan {
         }
         // SAFETY: sets this thread's errno to a plain number.
         unsafe { *libc::__errno_location() = denied.unwrap_or(libc::ENOENT) };
-        tell(report, b'X')
+        tell(report, EXECUTE)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The duties of pid 1: start the child, reap whatever ends, pass signals to the step's process group,
+//! The duties of pid 1: start the child, reap whatever ends, pass the launcher's signals to the step's process group,
 //! report, and die with the launcher. When this process ends, the kernel kills all that is left inside;
 //! it must therefore never wait for anything but the step, a signal or the launcher.
 #![allow(unsafe_code)]
@@ -6,8 +6,8 @@
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use kusaw_enter::Message;
 use kusaw_enter::channel::{Until, receive_message, send_message};
+use kusaw_enter::{Message, Part};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -31,9 +31,11 @@ pub fn adopt(ctl: RawFd, exe: RawFd) -> Option<OwnedFd> {
 
 /// Starts the step and stays until it ends; the exit code says the same as the message `Status`.
 pub fn run(ctl: BorrowedFd, mut plan: Plan, stdio: [OwnedFd; 3]) -> io::Result<i32> {
-    let all = SigSet::all();
-    all.thread_block()?;
-    let signals = SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+    // No other one: what a pid 1 neither blocks nor handles the kernel drops (pid_namespaces(7)), so that a step cannot keep
+    // this process busy with signals.
+    let ended = SigSet::from(Signal::SIGCHLD);
+    ended.thread_block()?;
+    let ended = SignalFd::with_flags(&ended, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let (report, child_report) = pipe2(OFlag::O_CLOEXEC)?;
     // SAFETY: this process has one thread, and the child makes only async-signal-safe calls.
     let step = match unsafe { fork() }? {
@@ -41,7 +43,7 @@ pub fn run(ctl: BorrowedFd, mut plan: Plan, stdio: [OwnedFd; 3]) -> io::Result<i
         ForkResult::Parent { child } => child,
     };
     drop((child_report, stdio));
-    let mut init = Init { ctl, signals, report: Some(report), step: step.as_raw(), status: None };
+    let mut init = Init { ctl, ended, report: Some(report), step: step.as_raw(), status: None };
     loop {
         init.wait()?;
         if let (None, Some(status)) = (&init.report, init.status) {
@@ -57,7 +59,8 @@ pub fn run(ctl: BorrowedFd, mut plan: Plan, stdio: [OwnedFd; 3]) -> io::Result<i
 
 struct Init<'a> {
     ctl: BorrowedFd<'a>,
-    signals: SignalFd,
+    /// Can be read when a child has ended, or a process says so.
+    ended: SignalFd,
     /// Open until the step has been executed or has said why not.
     report: Option<OwnedFd>,
     step: libc::pid_t,
@@ -67,18 +70,18 @@ struct Init<'a> {
 impl Init<'_> {
     fn wait(&mut self) -> io::Result<()> {
         let report = self.report.as_ref().map_or(self.ctl, |r| r.as_fd());
-        let mut on = [self.ctl, self.signals.as_fd(), report].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let mut on = [self.ctl, self.ended.as_fd(), report].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         match poll(&mut on, PollTimeout::NONE) {
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok(()),
             Err(e) => return Err(e.into()),
         }
-        let [ctl, signals, report] = on.map(|p| p.any().unwrap_or(true));
+        let [ctl, ended, report] = on.map(|p| p.any().unwrap_or(true));
         if report && self.report.is_some() {
             self.hear_child()?;
         }
-        if signals {
-            self.take_signals()?;
+        if ended && self.ended.read_signal()?.is_some() {
+            self.reap();
         }
         if ctl {
             match receive_message(self.ctl, &mut Vec::new(), Until::default())? {
@@ -94,21 +97,13 @@ impl Init<'_> {
         let mut said = Vec::new();
         std::fs::File::from(report).take(REPORT as u64).read_to_end(&mut said)?;
         let message = match said[..] {
-            [b'X', a, b, c, d] => Message::Exec(i32::from_le_bytes([a, b, c, d])),
-            [_, a, b, c, d] => Message::Setup(i32::from_le_bytes([a, b, c, d])),
+            [letter, a, b, c, d] => {
+                let errno = i32::from_le_bytes([a, b, c, d]);
+                Part::of(letter).map_or(Message::Exec(errno), |part| Message::Setup(part, errno))
+            }
             _ => Message::Exec(0),
         };
         send_message(self.ctl, message, &[], Until::default())
-    }
-
-    fn take_signals(&mut self) -> io::Result<()> {
-        while let Some(info) = self.signals.read_signal()? {
-            match info.ssi_signo as i32 {
-                libc::SIGCHLD => self.reap(),
-                n => self.pass_on(n),
-            }
-        }
-        Ok(())
     }
 
     fn reap(&mut self) {

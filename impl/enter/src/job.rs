@@ -22,6 +22,8 @@ pub struct Job {
     pub outside: u64,
     /// What must be shown at its path, or the step does not start.
     pub places: Vec<Place>,
+    /// Which of 0, 1 and 2 are a terminal of its own; the rest come along.
+    pub terminal: [bool; 3],
 }
 
 /// The number of this process's mount namespace (namespaces(7)): that of no other one is the same.
@@ -47,7 +49,7 @@ pub enum Malformed {
 /// Largest job in bytes (Linux limits argv and environment together to 6 MiB).
 pub const MAX: usize = 8 << 20;
 
-const MARK: &[u8; 4] = b"KSJ3";
+const MARK: &[u8; 4] = b"KSJ4";
 
 impl Job {
     /// The job's bytes.
@@ -64,6 +66,7 @@ impl Job {
             string(&mut out, path);
             [device, inode].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
         }
+        out.extend(self.terminal.map(u8::from));
         out
     }
 
@@ -87,13 +90,15 @@ impl Job {
             let path = take_string(&mut rest)?;
             places.push(Place { path, is: Identity { device: take_long(&mut rest)?, inode: take_long(&mut rest)? } });
         }
+        let terminal = take(&mut rest, 3)?;
+        let terminal = [terminal[0] != 0, terminal[1] != 0, terminal[2] != 0];
         if !rest.is_empty() {
             return Err(Malformed::Trailing);
         }
         if argv.first().is_none_or(|a| a.is_empty()) {
             return Err(Malformed::Empty);
         }
-        Ok(Job { argv, env, cwd, ports, outside, places })
+        Ok(Job { argv, env, cwd, ports, outside, places, terminal })
     }
 }
 
@@ -150,6 +155,7 @@ mod tests {
             ports: vec![3128, 18080],
             outside: 4_026_531_841,
             places: vec![Place { path: c("/data"), is: Identity { device: 1, inode: u64::MAX } }],
+            terminal: [true, false, true],
         }
     }
 

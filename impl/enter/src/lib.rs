@@ -4,8 +4,9 @@
 
 pub mod channel;
 pub mod job;
+pub mod landlock;
 pub mod message;
 pub mod place;
 
 pub use job::Job;
-pub use message::Message;
+pub use message::{Message, Part};

@@ -7,6 +7,7 @@
 mod child;
 mod filter;
 mod init;
+mod terminal;
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -19,7 +20,7 @@ use std::process::exit;
 use kusaw_enter::channel::{Until, receive_job, receive_message, send_message};
 use kusaw_enter::job::mount_namespace;
 use kusaw_enter::place::{Identity, Place};
-use kusaw_enter::{Job, Message};
+use kusaw_enter::{Job, Message, Part};
 
 /// The launcher is gone or makes no sense: as if killed (128 + SIGKILL).
 const ORPHANED: i32 = 137;
@@ -40,57 +41,66 @@ fn main() {
     let Some(ctl) = init::adopt(ctl, exe) else { exit(2) };
     let pid = std::process::id() as i32;
     if pid != 1 {
-        let _ = send_message(ctl.as_fd(), Message::NotConfined(pid), &[], Until::default());
-        exit(1);
+        exit(refused(ctl.as_fd(), Message::NotConfined(pid)));
     }
     exit(stage(ctl))
 }
 
 fn stage(ctl: OwnedFd) -> i32 {
-    let Ok((bytes, stdio)) = receive_job(ctl.as_fd(), Until::default()) else { return ORPHANED };
-    let (Ok(job), Ok(stdio)) = (Job::decode(&bytes), <[OwnedFd; 3]>::try_from(stdio)) else {
-        return failed(ctl.as_fd(), libc::EBADMSG);
+    let ctl = ctl.as_fd();
+    let Ok((bytes, given)) = receive_job(ctl, Until::default()) else { return ORPHANED };
+    let Prepared { job, stdio, outgoing } = match prepare(&bytes, given) {
+        Ok(prepared) => prepared,
+        Err(why) => return refused(ctl, why),
     };
-    match mount_namespace() {
-        Ok(own) if own != job.outside => {}
-        Ok(_) => {
-            let _ = send_message(ctl.as_fd(), Message::NotConfined(1), &[], Until::default());
-            return 1;
-        }
-        Err(e) => return failed(ctl.as_fd(), errno(&e)),
-    }
-    let is_shown = |place: &Place| Identity::of(Path::new(OsStr::from_bytes(place.path.as_bytes()))) == Ok(place.is);
-    if let Some(n) = job.places.iter().position(|place| !is_shown(place)) {
-        let _ = send_message(ctl.as_fd(), Message::Exchanged(n as i32), &[], Until::default());
-        return 1;
-    }
-    // Listening comes before the fork, so the step's first connection can never be too early.
-    let listeners: Vec<TcpListener> = match job.ports.iter().map(|p| TcpListener::bind(("127.0.0.1", *p))).collect() {
-        Ok(all) => all,
-        Err(e) => {
-            let _ = send_message(ctl.as_fd(), Message::NoListener(errno(&e)), &[], Until::default());
-            return 1;
-        }
-    };
-    let fds: Vec<_> = listeners.iter().map(AsRawFd::as_raw_fd).collect();
-    if send_message(ctl.as_fd(), Message::Ready(fds.len() as i32), &fds, Until::default()).is_err() {
+    let fds: Vec<_> = outgoing.iter().map(AsRawFd::as_raw_fd).collect();
+    if send_message(ctl, Message::Ready(fds.len() as i32), &fds, Until::default()).is_err() {
         return ORPHANED;
     }
-    drop(listeners);
-    match receive_message(ctl.as_fd(), &mut Vec::new(), Until::default()) {
+    drop(outgoing);
+    match receive_message(ctl, &mut Vec::new(), Until::default()) {
         Ok(Message::Go) => {}
         _ => return ORPHANED,
     }
     let plan = child::Plan::new(&job, &stdio);
-    match init::run(ctl.as_fd(), plan, stdio) {
+    match init::run(ctl, plan, stdio) {
         Ok(code) => code,
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => ORPHANED,
-        Err(e) => failed(ctl.as_fd(), errno(&e)),
+        Err(e) => refused(ctl, Message::Failed(errno(&e))),
     }
 }
 
-fn failed(ctl: BorrowedFd, errno: i32) -> i32 {
-    let _ = send_message(ctl, Message::Failed(errno), &[], Until::default());
+/// What there is before the step.
+struct Prepared {
+    job: Job,
+    stdio: [OwnedFd; 3],
+    /// For the launcher: the listeners, and the master of the step's terminal if it has one.
+    outgoing: Vec<OwnedFd>,
+}
+
+/// Looks at everything that must be so, and makes what the launcher gets; an error is why there will be no step.
+fn prepare(bytes: &[u8], given: Vec<OwnedFd>) -> Result<Prepared, Message> {
+    let job = Job::decode(bytes).map_err(|_| Message::Failed(libc::EBADMSG))?;
+    if mount_namespace().map_err(|e| Message::Failed(errno(&e)))? == job.outside {
+        return Err(Message::NotConfined(1));
+    }
+    let is_shown = |place: &Place| Identity::of(Path::new(OsStr::from_bytes(place.path.as_bytes()))) == Ok(place.is);
+    if let Some(n) = job.places.iter().position(|place| !is_shown(place)) {
+        return Err(Message::Exchanged(n as i32));
+    }
+    let pty = job.terminal.contains(&true).then(terminal::make).transpose();
+    let pty = pty.map_err(|e| Message::Setup(Part::Terminal, e as i32))?;
+    let stdio = terminal::place(job.terminal, given, pty.as_ref()).map_err(|e| Message::Failed(e as i32))?;
+    // Listening comes before the fork, so the step's first connection can never be too early.
+    let listeners = job.ports.iter().map(|port| TcpListener::bind(("127.0.0.1", *port)).map(OwnedFd::from));
+    let mut outgoing = listeners.collect::<Result<Vec<_>, _>>().map_err(|e| Message::NoListener(errno(&e)))?;
+    outgoing.extend(pty.map(|pty| pty.master));
+    Ok(Prepared { job, stdio, outgoing })
+}
+
+/// The last message; the value is the exit code.
+fn refused(ctl: BorrowedFd, why: Message) -> i32 {
+    let _ = send_message(ctl, why, &[], Until::default());
     1
 }
 

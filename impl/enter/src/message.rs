@@ -7,7 +7,8 @@ pub const SIZE: usize = 8;
 /// What one side tells the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
-    /// Stage: ready; as many listening descriptors come along as the job named ports.
+    /// Stage: ready; as many listening descriptors come along as the job named ports, and the master of the step's
+    /// terminal if it has one.
     Ready(i32),
     /// Stage: could not get ready (errno).
     Failed(i32),
@@ -22,12 +23,50 @@ pub enum Message {
     Go,
     /// Stage: result of execve: 0, or errno.
     Exec(i32),
-    /// Stage: the working folder could not be entered, a descriptor not placed, or the filter not applied (errno).
-    Setup(i32),
+    /// Stage: this part of what comes before execve failed (errno).
+    Setup(Part, i32),
     /// Launcher: send this signal to the step's process group.
     Signal(i32),
     /// Stage: the step's raw wait status.
     Status(i32),
+}
+
+/// What can fail before execve; each has a letter of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Part {
+    /// Entering the working folder.
+    Folder = b'f',
+    /// Placing stdin, stdout and stderr.
+    Descriptors = b'd',
+    /// Making the step's terminal, or making it that of its session.
+    Terminal = b't',
+    /// Leaving other processes' signals and abstract sockets out of reach.
+    Landlock = b'l',
+    /// Applying the filter of system calls.
+    Filter = b's',
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 5] = [Part::Folder, Part::Descriptors, Part::Terminal, Part::Landlock, Part::Filter];
+
+    /// The one with this letter.
+    pub fn of(letter: u8) -> Option<Part> {
+        Part::ALL.into_iter().find(|part| *part as u8 == letter)
+    }
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(match self {
+            Part::Folder => "the step's working folder",
+            Part::Descriptors => "the step's descriptors",
+            Part::Terminal => "the step's terminal",
+            Part::Landlock => "Landlock",
+            Part::Filter => "the filter of system calls",
+        })
+    }
 }
 
 impl Message {
@@ -41,7 +80,7 @@ impl Message {
             Message::Exchanged(n) => (b'E', n),
             Message::Go => (b'G', 0),
             Message::Exec(n) => (b'X', n),
-            Message::Setup(n) => (b'C', n),
+            Message::Setup(part, n) => (part as u8, n),
             Message::Signal(n) => (b'S', n),
             Message::Status(n) => (b'W', n),
         };
@@ -61,10 +100,9 @@ impl Message {
             b'E' => Message::Exchanged(n),
             b'G' => Message::Go,
             b'X' => Message::Exec(n),
-            b'C' => Message::Setup(n),
             b'S' => Message::Signal(n),
             b'W' => Message::Status(n),
-            _ => return None,
+            letter => Message::Setup(Part::of(letter)?, n),
         })
     }
 }
@@ -77,9 +115,8 @@ mod tests {
     fn each_word_comes_back() {
         for n in [0, 1, -1, 0x8b, i32::MAX, i32::MIN] {
             let answers = [Message::Ready(n), Message::Failed(n), Message::NoListener(n), Message::NotConfined(n)];
-            let later =
-                [Message::Exchanged(n), Message::Exec(n), Message::Setup(n), Message::Signal(n), Message::Status(n)];
-            for message in answers.into_iter().chain(later) {
+            let later = [Message::Exchanged(n), Message::Exec(n), Message::Signal(n), Message::Status(n)];
+            for message in answers.into_iter().chain(later).chain(Part::ALL.map(|part| Message::Setup(part, n))) {
                 assert_eq!(Message::decode(message.encode()), Some(message));
             }
         }

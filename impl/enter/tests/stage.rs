@@ -44,7 +44,8 @@ impl Stage {
         let c = |s: &&str| CString::new(*s).unwrap();
         let job = Job { argv: argv.iter().map(c).collect(), env: env.iter().map(c).collect(), cwd: c"/".into(), ..job };
         let null = File::open("/dev/null").unwrap();
-        let stdio = [null.as_raw_fd(), writer.as_raw_fd(), writer.as_raw_fd()];
+        let stdio = [null.as_raw_fd(), writer.as_raw_fd(), writer.as_raw_fd()].into_iter().zip(job.terminal);
+        let stdio: Vec<_> = stdio.filter_map(|(fd, terminal)| (!terminal).then_some(fd)).collect();
         send_job(ctl.as_fd(), &job.encode(), &stdio, Until::default()).unwrap();
         Stage { child, ctl, out: out.into() }
     }
@@ -196,4 +197,23 @@ fn where_something_else_is_shown_it_refuses() {
         let stage = start(vec![usr.clone(), other]);
         assert_eq!((stage.message(), stage.end().0), (Some(Message::Exchanged(1)), Some(1)), "{path:?}");
     }
+}
+
+#[test]
+fn a_terminal_is_made_for_the_step_and_its_other_end_comes_out() {
+    let job = Job { terminal: [true, false, true], ..Job::default() };
+    let script = "tty <&2; [ -t 0 ] && echo same >/dev/tty; echo piped; read -r line; echo $line >&2";
+    let stage = Stage::start_with(&["sh", "-c", script], &["PATH=/usr/bin:/bin"], job);
+    let mut fds = Vec::new();
+    assert_eq!(stage.message_with(&mut fds), Some(Message::Ready(1)));
+    let mut screen = File::from(fds.remove(0));
+    std::io::Write::write_all(&mut screen, b"typed\n").unwrap();
+    stage.say(Message::Go);
+    assert_eq!((stage.message(), stage.message()), (Some(Message::Exec(0)), status(0)));
+    let (_, out) = stage.end();
+    assert!(out.starts_with("/dev/pts/") && out.ends_with("piped\n"), "{out}");
+    let mut seen = Vec::new();
+    // EIO: nobody has the step's end any more.
+    assert_eq!(screen.read_to_end(&mut seen).unwrap_err().raw_os_error(), Some(libc::EIO));
+    assert_eq!(String::from_utf8(seen).unwrap(), "typed\r\nsame\r\ntyped\r\n");
 }

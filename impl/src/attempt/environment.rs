@@ -104,9 +104,9 @@ mod tests {
         PATH=/usr/bin:/bin
         LC_ALL=C.UTF-8
         HOME=/home/dev
-        TMPDIR=/tmp/kusaw-x/tmp
-        XDG_CACHE_HOME=/tmp/kusaw-x/cache
-        XDG_RUNTIME_DIR=/tmp/kusaw-x/run
+        TMPDIR=/tmp/kusaw-x-tmp
+        XDG_CACHE_HOME=/tmp/kusaw-x-cache
+        XDG_RUNTIME_DIR=/tmp/kusaw-x-run
         HTTP_PROXY=http://corp:8080
         CI=1
         TERM=dumb
@@ -119,9 +119,9 @@ mod tests {
         PATH=/usr/bin:/bin
         LC_ALL=C.UTF-8
         HOME=/home/dev
-        TMPDIR=/tmp/kusaw-x/tmp
-        XDG_CACHE_HOME=/tmp/kusaw-x/cache
-        XDG_RUNTIME_DIR=/tmp/kusaw-x/run
+        TMPDIR=/tmp/kusaw-x-tmp
+        XDG_CACHE_HOME=/tmp/kusaw-x-cache
+        XDG_RUNTIME_DIR=/tmp/kusaw-x-run
         HTTPS_PROXY=http://127.0.0.1:3128
         HTTP_PROXY=http://127.0.0.1:3128
         https_proxy=http://127.0.0.1:3128

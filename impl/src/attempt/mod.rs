@@ -168,10 +168,11 @@ impl<'a> Attempt<'a> {
         let setup = |what: &str, e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
         // Before any thread exists and anything is made that a sudden end would leave behind.
         let signals = Signals::take().map_err(|e| setup("signals", e.into()))?;
+        let waiting = bubblewrap::start(&self.connect())?;
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let reach = self.reach(&temp, worktrees, program, allowed);
         let ports = reach.ports();
-        if ports.len() > kusaw_enter::channel::MAX_DESCRIPTORS {
+        if ports.len() > kusaw_enter::channel::MAX_PORTS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
         let stdio = Stdio::prepare().map_err(|e| setup("stdio", e))?;
@@ -184,8 +185,10 @@ impl<'a> Attempt<'a> {
             }
         };
         let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
-        let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, signals: &signals, ready: &mut ready };
-        let end = bubblewrap::launch(launch);
+        let mut meanwhile = || temp.furnish().map_err(|e| setup("private temp folder", e));
+        let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
+        let launch = Launch { argv: &argv, cwd, reach: &reach, stdio, signals, meanwhile, ready };
+        let end = bubblewrap::launch(waiting, launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         egress.into_iter().for_each(|egress| egress.finish());
         end

@@ -8,7 +8,6 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use std::time::Duration;
 
 use nix::dir::Dir;
 use nix::errno::Errno;
@@ -24,41 +23,54 @@ use crate::stderr;
 pub struct TempFolder {
     /// Its parts.
     pub temp: Temp,
-    /// Locked as long as this process lives: a folder without a holder was left by one that was killed.
+    /// flock(2) on the folder as long as this process lives.
     _lock: Flock<File>,
 }
 
-const PREFIX: &str = "kusaw-";
-
-/// Only a folder with this file, or the next, is ever taken for one of ours.
-const LOCK: &str = "kusaw-private-temp.lock";
-
-/// Its name until it is locked.
-const LOCK_NEW: &str = "kusaw-private-temp.new";
-
-/// Longer than it takes from making the folder to locking it.
-const UNLOCKED: Duration = Duration::from_secs(60);
+/// Six characters follow. What is called like this and held by nobody was left by a kusaw that was killed.
+const PREFIX: &str = "kusaw-private-";
 
 impl TempFolder {
-    /// Makes the folder below the system's temp folder, a short path, entered by its owner only.
+    /// Makes the folder below the system's temp folder, a short path, entered by its owner only. What is in it besides the
+    /// home and /tmp, `furnish` makes.
     pub fn make() -> io::Result<TempFolder> {
-        sweep(&std::env::temp_dir());
         let private = Permissions::from_mode(0o700);
-        let made = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir()?;
-        let root = made.path().canonicalize()?;
-        // Locked before it has its name: nobody can find it unheld.
-        let lock = lock(&File::create_new(root.join(LOCK_NEW))?)?;
-        std::fs::rename(root.join(LOCK_NEW), root.join(LOCK))?;
-        let folder = TempFolder { temp: Temp { root }, _lock: lock };
-        let _ = made.keep();
-        let temp = &folder.temp;
-        let inner = [temp.tmpdir(), temp.cache(), temp.runtime()].map(|p| temp.on_host(&p));
-        for part in [temp.home()].iter().chain(&inner) {
-            DirBuilder::new().mode(0o700).recursive(true).create(part)?;
+        let above = std::env::temp_dir().canonicalize()?;
+        loop {
+            let root = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(&above)?.keep();
+            let Some(lock) = hold(&root)? else { continue };
+            let folder = TempFolder { temp: Temp { root }, _lock: lock };
+            [folder.temp.home(), folder.temp.slash_tmp()].iter().try_for_each(|part| private_folder(part))?;
+            return Ok(folder);
         }
-        std::fs::set_permissions(temp.slash_tmp(), Permissions::from_mode(0o1777))?;
-        Ok(folder)
     }
+
+    /// Makes what the step needs in it and bubblewrap does not, and removes what killed ones left behind: there is time for
+    /// both while bubblewrap starts.
+    pub fn furnish(&self) -> io::Result<()> {
+        for inner in [self.temp.tmpdir(), self.temp.cache(), self.temp.runtime()] {
+            private_folder(&self.temp.on_host(&inner))?;
+        }
+        std::fs::set_permissions(self.temp.slash_tmp(), Permissions::from_mode(0o1777))?;
+        sweep(&std::env::temp_dir());
+        Ok(())
+    }
+}
+
+fn private_folder(at: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(at)
+}
+
+/// Locks a folder that has just been made; none when it was swept before that.
+fn hold(root: &Path) -> io::Result<Option<Flock<File>>> {
+    let opened = match File::open(root) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let lock = Flock::lock(opened, FlockArg::LockExclusive).map_err(|(_, e)| e)?;
+    let held = lock.metadata()?;
+    let there = root.symlink_metadata().is_ok_and(|meta| (meta.dev(), meta.ino()) == (held.dev(), held.ino()));
+    Ok(there.then_some(lock))
 }
 
 impl Drop for TempFolder {
@@ -69,37 +81,33 @@ impl Drop for TempFolder {
     }
 }
 
-fn lock(file: &File) -> io::Result<Flock<File>> {
-    Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| e.into())
-}
-
-/// Removes what killed ones left behind. What cannot be removed, or is not this user's, is left alone.
+/// What cannot be removed, or is not this user's, is left alone.
 fn sweep(folder: &Path) {
     let Ok(list) = std::fs::read_dir(folder) else { return };
-    let ours = list.flatten().filter(|e| e.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-    for entry in ours {
-        let Ok(meta) = entry.metadata() else {
-            continue;
-        };
-        let own = meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw();
-        let old = meta.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > UNLOCKED));
-        if own && is_left(&entry.path()) {
+    for entry in list.flatten().filter(|entry| is_name(entry.file_name().as_encoded_bytes())) {
+        let own = |meta: std::fs::Metadata| meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw();
+        if entry.metadata().is_ok_and(own)
+            && let Some(_held) = held_by_nobody(&entry.path())
+        {
             let _ = remove(&entry.path());
-        } else if own && old && std::fs::remove_file(entry.path().join(LOCK_NEW)).is_ok() {
-            // Killed before the lock had its name: then there is nothing else in it, or this fails.
-            let _ = std::fs::remove_dir(entry.path());
         }
     }
 }
 
-fn is_left(folder: &Path) -> bool {
-    let mut open = File::options();
-    open.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    open.open(folder.join(LOCK)).is_ok_and(|file| lock(&file).is_ok())
+fn is_name(name: &[u8]) -> bool {
+    let rest = name.strip_prefix(PREFIX.as_bytes());
+    rest.is_some_and(|rest| rest.len() == 6 && rest.iter().all(u8::is_ascii_alphanumeric))
 }
 
-/// Removes `root` and all below it. Every folder found is first moved up into `root`, so no path is ever
-/// longer than one name and a tree of any depth needs neither stack nor descriptors.
+/// Its lock, if nobody has it.
+fn held_by_nobody(folder: &Path) -> Option<Flock<File>> {
+    let mut open = File::options();
+    open.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW);
+    Flock::lock(open.open(folder).ok()?, FlockArg::LockExclusiveNonblock).ok()
+}
+
+/// Removes `root` and all below it. Every folder found further down is first moved up into `root`, so no path is
+/// ever longer than one name and a tree of any depth needs neither stack nor descriptors.
 pub fn remove(root: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -114,8 +122,6 @@ pub fn remove(root: &Path) -> io::Result<()> {
         empty(&top, &folder, &mut waiting, &mut moved)?;
         unlinkat(&top, &name[..], UnlinkatFlags::RemoveDir)?;
     }
-    // The lock last: whoever finds half a removal can go on with it.
-    let _ = unlinkat(&top, LOCK, UnlinkatFlags::NoRemoveDir);
     Ok(unlinkat(&parent, name, UnlinkatFlags::RemoveDir)?)
 }
 
@@ -125,7 +131,7 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
     let names: Vec<Vec<u8>> = list
         .iter()
         .filter_map(|entry| entry.ok().map(|e| e.file_name().to_bytes().to_vec()))
-        .filter(|name| name != b"." && name != b".." && !(std::ptr::eq(top, folder) && name == LOCK.as_bytes()))
+        .filter(|name| name != b"." && name != b"..")
         .collect();
     for name in names {
         match unlinkat(folder, &name[..], UnlinkatFlags::NoRemoveDir) {
@@ -134,6 +140,10 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
             Err(e) => return Err(e.into()),
         }
         if unlinkat(folder, &name[..], UnlinkatFlags::RemoveDir).is_ok() {
+            continue;
+        }
+        if std::ptr::eq(top, folder) {
+            waiting.push(name);
             continue;
         }
         // A folder can only be moved elsewhere when it is writable itself.
@@ -185,31 +195,36 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn a_folder_is_left_when_nobody_holds_its_lock() {
-        let folder = TempFolder::make().unwrap();
-        assert!(!is_left(&folder.temp.root), "held by this process");
-        let other = tempfile::tempdir().unwrap();
-        assert!(!is_left(other.path()), "not one of ours");
-        fs::write(other.path().join(LOCK), "").unwrap();
-        assert!(is_left(other.path()));
-    }
-
-    #[test]
-    fn only_what_was_ours_is_swept() {
+    fn only_what_was_ours_and_is_held_by_nobody_is_swept() {
         let folder = tempfile::tempdir().unwrap();
-        let old = std::time::SystemTime::now() - 2 * UNLOCKED;
-        for (name, file) in
-            [("killed", Some(LOCK)), ("killed-early", Some(LOCK_NEW)), ("other", Some("x")), ("empty", None)]
-        {
-            let path = folder.path().join(format!("{PREFIX}{name}"));
-            fs::create_dir(&path).unwrap();
-            file.into_iter().for_each(|file| fs::write(path.join(file), "").unwrap());
-            File::open(&path).unwrap().set_modified(old).unwrap();
+        for name in ["private-killed", "private-Held00", "private-notes-of-mine", "other0", "private-short"] {
+            fs::create_dir_all(folder.path().join(format!("kusaw-{name}/part"))).unwrap();
         }
+        fs::create_dir(folder.path().join("kusaw-private-early0")).unwrap(); // killed before it had a part
+        fs::write(folder.path().join("kusaw-private-a-file"), "").unwrap();
+        let held = hold(&folder.path().join("kusaw-private-Held00")).unwrap();
         sweep(folder.path());
         let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, ["kusaw-empty", "kusaw-other"]);
+        let kept = ["other0", "private-Held00", "private-a-file", "private-notes-of-mine", "private-short"];
+        assert_eq!(left, kept.map(|name| std::ffi::OsString::from(format!("kusaw-{name}"))));
+        drop(held);
+    }
+
+    /// Whoever is swept between making its folder and locking it makes another.
+    #[test]
+    fn many_at_once_sweep_nothing_that_is_used() {
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..40 {
+                        let folder = TempFolder::make().unwrap();
+                        folder.furnish().unwrap();
+                        assert!(folder.temp.on_host(&folder.temp.tmpdir()).is_dir());
+                    }
+                });
+            }
+        });
     }
 
     #[test]
@@ -217,6 +232,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("precious"), "x").unwrap();
         let folder = TempFolder::make().unwrap();
+        folder.furnish().unwrap();
         let root = folder.temp.root.clone();
         let tmp = folder.temp.on_host(&folder.temp.tmpdir());
         symlink(outside.path(), tmp.join("out")).unwrap();

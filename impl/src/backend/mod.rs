@@ -24,6 +24,8 @@ pub struct Launch<'a> {
     pub stdio: Stdio,
     /// Passed on to it; one that asks before it is executed ends the launch.
     pub signals: &'a Signals,
+    /// What is left to do before the step starts and can be done while the sandbox is made.
+    pub meanwhile: &'a mut dyn FnMut() -> Result<(), Refusal>,
     /// Gets the listening descriptors, one for each port of the reach. The step is only executed after
     /// this has come back without a refusal.
     pub ready: &'a mut dyn FnMut(Vec<OwnedFd>) -> Result<(), Refusal>,

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::guards::{self, Guard};
 use crate::attempt::temp::TempFolder;
 use crate::backend::{Launch, bubblewrap};
 use crate::egress::Egress;
@@ -23,6 +24,8 @@ struct Report {
     reason: Option<Reason>,
     detail: Option<String>,
     fix: Option<String>,
+    filter: Guard,
+    landlock: Guard,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_protected: Option<Vec<&'static str>>,
 }
@@ -69,6 +72,8 @@ pub fn check(verbose: bool, json: bool) -> i32 {
         reason: refusal.map(|r| r.reason),
         detail: refusal.map(|r| r.detail.clone()),
         fix: refusal.map(|r| r.fix().to_string()),
+        filter: guards::filter(refusal.is_none()),
+        landlock: guards::landlock(),
         not_protected: verbose.then(|| NOT_PROTECTED.lines().collect()),
     };
     let text = match json {
@@ -81,6 +86,7 @@ pub fn check(verbose: bool, json: bool) -> i32 {
 }
 
 fn text(report: &Report) -> String {
+    let (filter, landlock) = (report.filter.to_string(), report.landlock.to_string());
     let rows = [
         ("backend", Some(report.backend)),
         ("version", Some(report.version.as_deref().unwrap_or("unknown"))),
@@ -88,6 +94,8 @@ fn text(report: &Report) -> String {
         ("reason", report.reason.map(Reason::code)),
         ("detail", report.detail.as_deref()),
         ("fix", report.fix.as_deref()),
+        ("filter", Some(&filter)),
+        ("landlock", Some(&landlock)),
     ];
     let rows = rows.iter().filter_map(|(name, value)| value.map(|v| format!("{name:<10} {v}\n")));
     let limits = report.not_protected.iter().flatten().map(|limit| format!("- {limit}\n"));
@@ -107,6 +115,7 @@ fn try_both() -> Result<(), Refusal> {
 
 fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
     let setup = |e: std::io::Error| Refusal::new(Reason::SetupFailed, e);
+    let waiting = bubblewrap::start(&connect)?;
     let temp = TempFolder::make().map_err(setup)?;
     let reach = Reach {
         home: reach::home(),
@@ -126,8 +135,9 @@ fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
         }
     };
     let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
-    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, ready: &mut ready };
-    let end = bubblewrap::launch(launch);
+    let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
+    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
+    let end = bubblewrap::launch(waiting, launch);
     egress.into_iter().for_each(Egress::finish);
     match end? {
         End::Exited(0) => Ok(()),

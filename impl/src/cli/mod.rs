@@ -2,6 +2,7 @@
 //! stderr and prefixed, so that it cannot be taken for the step's own.
 
 mod check;
+mod guards;
 mod run;
 mod validate;
 

@@ -7,3 +7,4 @@ pub mod path;
 pub mod pidfd;
 pub mod signals;
 pub mod stdio;
+pub mod terminal;

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
@@ -9,6 +10,14 @@ use nix::unistd::{AccessFlags, access};
 /// The first `name` on PATH that can be executed.
 pub fn find(name: &str) -> Option<PathBuf> {
     folders(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|file| executable(file))
+}
+
+/// What `program` is for a process in `folder`, as execvp has it: a path if it has a slash, else a name.
+pub fn find_in(program: &OsStr, folder: &Path) -> Option<PathBuf> {
+    match program.as_bytes().contains(&b'/') {
+        true => Some(folder.join(program)).filter(|file| executable(file)),
+        false => find(program.to_str()?),
+    }
 }
 
 /// The entries of `path` that are searched.

@@ -1,5 +1,6 @@
 //! Signals that reach kusaw while a step runs: taken in one place and passed on, never acted on behind
 //! the step's back. Until they are taken, the default action applies. Only for the main thread.
+#![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,6 +17,10 @@ const ASKING: &[Signal] = &[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
 
 /// Those that are passed on besides.
 const OTHERS: &[Signal] = &[Signal::SIGQUIT, Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGCONT, Signal::SIGWINCH];
+
+/// Those that nohup(1) and shells have background commands ignore; then they are not taken either. Others that a careless
+/// caller has ignored are taken: kusaw can always be asked to end.
+const MAY_BE_IGNORED: &[Signal] = &[Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT];
 
 /// One signal.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +43,9 @@ pub struct Signals {
 impl Signals {
     /// Blocks them for this thread and all threads made from now on; to be called before any is made.
     pub fn take() -> nix::Result<Signals> {
-        let asking: SigSet = ASKING.iter().copied().collect();
-        let all: SigSet = ASKING.iter().chain(OTHERS).copied().collect();
+        let is_taken = |signal: &Signal| !(MAY_BE_IGNORED.contains(signal) && is_ignored(*signal));
+        let asking: SigSet = ASKING.iter().copied().filter(is_taken).collect();
+        let all: SigSet = ASKING.iter().chain(OTHERS).copied().filter(is_taken).collect();
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&all), None)?;
         let open = |set| SignalFd::with_flags(set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK);
         Ok(Signals { all: open(&all)?, asking: open(&asking)? })
@@ -69,6 +75,14 @@ impl Signals {
             Err(Errno::EINTR) => Ok(false),
             Err(e) => Err(e.into()),
         }
+    }
+}
+
+fn is_ignored(signal: Signal) -> bool {
+    // SAFETY: the first call changes nothing and fills `action`, for which all zero is a value.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal as i32, std::ptr::null(), &raw mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
     }
 }
 

@@ -1,5 +1,6 @@
 //! The step's stdin, stdout and stderr. A pipe or /dev/null goes in as it is; a file, socket or terminal
-//! of the host never does (the step could reopen, truncate or chmod it): it is pumped through a pipe.
+//! of the host never does (the step could reopen, truncate or chmod it): it is pumped through a pipe, or, where stdin is a
+//! terminal, the step gets a terminal of its own for it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,6 +18,7 @@ use nix::sys::statfs::fstatfs;
 use nix::unistd::pipe2;
 
 use super::signals::Signals;
+use super::terminal::Terminal;
 use crate::stderr;
 
 /// How long nobody may take any of the output that is left after the step's end.
@@ -28,26 +30,26 @@ const PIECE: usize = 4 << 10;
 /// Between two looks at the signals meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The three descriptors for the step, and the pumps behind them.
+/// The descriptors for the step, and what stays behind them.
 #[derive(Debug)]
 pub struct Stdio {
-    /// 0, 1 and 2.
-    pub fds: [OwnedFd; 3],
+    /// Of 0, 1 and 2 those that are no terminal of the step's own.
+    pub fds: Vec<OwnedFd>,
     pumps: Pumps,
 }
 
-/// The output pumps that still run.
+/// The output pumps that still run, and the terminal.
 #[derive(Debug)]
 pub struct Pumps {
     count: usize,
     done: Receiver<()>,
-    /// Bytes so far, of all of them.
-    moved: Arc<AtomicU64>,
+    teller: Teller,
+    terminal: Option<Terminal>,
 }
 
 /// What an output pump has to tell.
-#[derive(Clone)]
-struct Teller {
+#[derive(Debug, Clone)]
+pub struct Teller {
     done: Sender<()>,
     moved: Arc<AtomicU64>,
 }
@@ -55,44 +57,107 @@ struct Teller {
 impl Stdio {
     /// Looks at kusaw's own three and starts pumps where they are needed.
     pub fn prepare() -> io::Result<Stdio> {
-        let (sender, done) = channel();
-        let moved = Arc::<AtomicU64>::default();
-        let teller = Teller { done: sender, moved: moved.clone() };
-        let stdin = match passes(io::stdin().as_fd())? {
-            true => io::stdin().as_fd().try_clone_to_owned()?,
-            false => pump_in(io::stdin().as_fd().try_clone_to_owned()?.into())?,
-        };
-        let mut count = 0;
-        let stdout = output(io::stdout().as_fd(), &teller, &mut count)?;
-        // `>log 2>&1`: one pipe for both, or the lines would change their order.
-        let stderr = match same(io::stdout().as_fd(), io::stderr().as_fd())? {
-            true => stdout.try_clone()?,
-            false => output(io::stderr().as_fd(), &teller, &mut count)?,
-        };
-        Ok(Stdio { fds: [stdin, stdout, stderr], pumps: Pumps { count, done, moved } })
+        let mut pumps = Pumps::new(Terminal::of_stdin()?);
+        let [stdin, stdout, stderr] = pumps.terminal();
+        let mut fds = Vec::new();
+        if !stdin {
+            let own = io::stdin().as_fd().try_clone_to_owned()?;
+            fds.push(if passes(own.as_fd())? { own } else { pump_in(own.into())? });
+        }
+        if !stdout {
+            fds.push(pumps.output(io::stdout().as_fd())?);
+        }
+        if !stderr {
+            // `>log 2>&1`: one pipe for both, or the lines would change their order.
+            let both =
+                fds.last().filter(|_| !stdout && same(io::stdout().as_fd(), io::stderr().as_fd()).unwrap_or(false));
+            let fd = both.map(OwnedFd::try_clone).transpose()?;
+            fds.push(fd.map_or_else(|| pumps.output(io::stderr().as_fd()), Ok)?);
+        }
+        Ok(Stdio { fds, pumps })
     }
 
     /// All three at /dev/null.
     pub fn null() -> io::Result<Stdio> {
         let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-        let pumps = Pumps { count: 0, done: channel().1, moved: Arc::default() };
-        Ok(Stdio { fds: [null()?, null()?, null()?], pumps })
+        Ok(Stdio { fds: vec![null()?, null()?, null()?], pumps: Pumps::new(None) })
+    }
+
+    /// Which of 0, 1 and 2 are to be a terminal.
+    pub fn terminal(&self) -> [bool; 3] {
+        self.pumps.terminal()
     }
 
     /// Gives the descriptors away; what stays here are the pumps.
-    pub fn split(self) -> ([OwnedFd; 3], Pumps) {
+    pub fn split(self) -> (Vec<OwnedFd>, Pumps) {
         (self.fds, self.pumps)
     }
 }
 
+impl Teller {
+    /// All has flowed.
+    pub fn done(&self) {
+        let _ = self.done.send(());
+    }
+
+    /// Bytes so far, of all pumps.
+    pub fn moved(&self) -> &AtomicU64 {
+        &self.moved
+    }
+}
+
 impl Pumps {
+    fn new(terminal: Option<Terminal>) -> Pumps {
+        let (sender, done) = channel();
+        Pumps { count: 0, done, teller: Teller { done: sender, moved: Arc::default() }, terminal }
+    }
+
+    fn terminal(&self) -> [bool; 3] {
+        self.terminal.as_ref().map_or([false; 3], |terminal| terminal.is)
+    }
+
+    /// The master of the step's terminal is here.
+    pub fn connect(&mut self, master: OwnedFd) -> io::Result<()> {
+        let Some(terminal) = &mut self.terminal else { return Ok(()) };
+        terminal.connect(master, self.teller.clone())?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// A signal that is about kusaw's terminal and not only the step's. Whether it is to be passed on all the same.
+    pub fn take(&self, signal: i32) -> bool {
+        let Some(terminal) = &self.terminal else { return true };
+        match signal {
+            // The kernel tells those inside.
+            libc::SIGWINCH => terminal.resize(),
+            libc::SIGCONT => terminal.resume(),
+            _ => {}
+        }
+        signal != libc::SIGWINCH
+    }
+
+    fn output(&mut self, fd: BorrowedFd) -> io::Result<OwnedFd> {
+        let own = fd.try_clone_to_owned()?;
+        if passes(fd)? {
+            return Ok(own);
+        }
+        let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
+        self.count += 1;
+        let teller = self.teller.clone();
+        thread::Builder::new().name("kusaw-output".into()).spawn(move || {
+            copy(&mut File::from(reader), &mut File::from(own), &teller.moved);
+            teller.done();
+        })?;
+        Ok(writer)
+    }
+
     /// Waits until the output has flowed. Its writers must be dead: then every pump comes to its end, unless the
     /// reader takes nothing for too long, or a signal asks kusaw to end; what is lost then is told.
     pub fn drain(self, signals: &Signals) {
-        let (mut before, mut since) = (self.moved.load(Ordering::Relaxed), Instant::now());
+        let (mut before, mut since) = (self.teller.moved.load(Ordering::Relaxed), Instant::now());
         for _ in 0..self.count {
             while self.done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                let moved = self.moved.load(Ordering::Relaxed);
+                let moved = self.teller.moved.load(Ordering::Relaxed);
                 if moved != before {
                     (before, since) = (moved, Instant::now());
                 }
@@ -131,21 +196,6 @@ fn same(a: BorrowedFd, b: BorrowedFd) -> io::Result<bool> {
     Ok(of(a)? == of(b)?)
 }
 
-fn output(fd: BorrowedFd, teller: &Teller, count: &mut usize) -> io::Result<OwnedFd> {
-    let own = fd.try_clone_to_owned()?;
-    if passes(fd)? {
-        return Ok(own);
-    }
-    let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
-    *count += 1;
-    let teller = teller.clone();
-    thread::Builder::new().name("kusaw-output".into()).spawn(move || {
-        copy(&mut File::from(reader), &mut File::from(own), &teller.moved);
-        let _ = teller.done.send(());
-    })?;
-    Ok(writer)
-}
-
 fn pump_in(mut from: File) -> io::Result<OwnedFd> {
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
     // Never joined: a read from a terminal may wait for ever. The thread ends with the process.
@@ -169,28 +219,35 @@ fn copy(from: &mut File, to: &mut File, moved: &AtomicU64) {
             }
             Err(_) => return,
         };
-        let mut rest = &buffer[..n];
-        while !rest.is_empty() {
-            match to.write(&rest[..rest.len().min(PIECE)]) {
-                Ok(n) => {
-                    moved.fetch_add(n as u64, Ordering::Relaxed);
-                    rest = &rest[n..];
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(to.as_fd(), PollFlags::POLLOUT),
-                Err(_) => return,
-            }
+        if put(to, &buffer[..n], moved).is_err() {
+            return;
         }
     }
+}
+
+/// Writes all of it, in pieces that are counted as they go.
+pub fn put(to: &mut File, mut rest: &[u8], moved: &AtomicU64) -> io::Result<()> {
+    while !rest.is_empty() {
+        match to.write(&rest[..rest.len().min(PIECE)]) {
+            Ok(n) => {
+                moved.fetch_add(n as u64, Ordering::Relaxed);
+                rest = &rest[n..];
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(to.as_fd(), PollFlags::POLLOUT),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
 }
 
 fn wait(on: BorrowedFd, what: PollFlags) {
     let _ = poll(&mut [PollFd::new(on, what)], PollTimeout::NONE);
 }
 
-/// The three numbers, for sending.
-pub fn numbers(fds: &[OwnedFd; 3]) -> [i32; 3] {
-    [fds[0].as_raw_fd(), fds[1].as_raw_fd(), fds[2].as_raw_fd()]
+/// Their numbers, for sending.
+pub fn numbers(fds: &[OwnedFd]) -> Vec<i32> {
+    fds.iter().map(AsRawFd::as_raw_fd).collect()
 }
 
 #[cfg(test)]

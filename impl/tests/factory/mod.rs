@@ -1,9 +1,12 @@
 //! A throw-away factory for tests: its own home, temp folder and settings, and the program beside its stage.
-#![allow(dead_code, missing_docs, reason = "each test file uses a part")]
+#![allow(dead_code, missing_docs, unsafe_code, reason = "each test file uses a part")]
+
+pub mod fault;
+pub mod tty;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
@@ -75,7 +78,30 @@ impl Factory {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kusaw"));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.env("HOME", self.home()).env("TMPDIR", self.tmp());
-        command.arg("--factory").arg(self.path());
+        // Not the terminal of whoever runs the tests: it would be the step's.
+        command.arg("--factory").arg(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// By an ordinary user, also where the tests run as root: then from copies that the user can reach.
+    pub fn command_of_a_user(&self) -> Command {
+        const USER: u32 = 54321; // nobody's
+        if !nix::unistd::geteuid().is_root() {
+            return self.command();
+        }
+        let bin = self.folder.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        let own = Path::new(env!("CARGO_BIN_EXE_kusaw"));
+        for program in [own, &own.with_file_name("kusaw-enter")] {
+            fs::copy(program, bin.join(program.file_name().unwrap())).unwrap();
+        }
+        let owned = Command::new("chown").args(["-R", &USER.to_string()]).arg(self.folder.path()).status();
+        assert!(owned.unwrap().success());
+        let mut command = Command::new("setpriv");
+        let user = [format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".into()];
+        command.args(user).arg(bin.join("kusaw")).arg("--factory").arg(self.path());
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("HOME", self.home()).env("TMPDIR", self.tmp());
         command
     }
 

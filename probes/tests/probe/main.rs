@@ -2,22 +2,57 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its tests do")]
 
+mod ends;
 mod files;
+mod ipc;
+mod kernel;
 mod keys;
+mod left;
+mod mounts;
+mod namespaces;
 mod network;
+mod others;
 mod processes;
 mod sockets;
 mod sweeps;
+mod terminal;
+mod victim;
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
+use nix::unistd::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+const NOBODY: u32 = 65_534;
+
 fn probe() -> Command {
     Command::new(env!("CARGO_BIN_EXE_kusaw-probe"))
+}
+
+/// The probe as a user that is not root, from a folder that others can see into.
+fn ordinary() -> (TempDir, Command) {
+    let (folder, path) = folder();
+    let program = format!("{path}/kusaw-probe");
+    // By another process: a file that one of a test's other threads holds open for writing cannot be executed
+    // (ETXTBSY).
+    assert!(Command::new("cp").args([env!("CARGO_BIN_EXE_kusaw-probe"), &program]).status().unwrap().success());
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(program);
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    (folder, command)
+}
+
+/// Runs words as an ordinary user.
+fn as_ordinary(words: &str) -> Vec<Value> {
+    let (_folder, mut probe) = ordinary();
+    reported(probe.args(words.split(' ')).output().unwrap())
 }
 
 /// Runs words split at blanks; every line must be JSON, the last one the end, the exit code 37.
@@ -94,6 +129,72 @@ const WRONG: &[&str] = &[
     "keyring a b",
     "keys",
     "add-key a",
+    "pids",
+    "pids a b",
+    "status 0",
+    "status 1 2",
+    "namespaces x",
+    "ids x",
+    "kill",
+    "kill -1 TERM",
+    "kill 1 term",
+    "flood 1 TERM",
+    "flood 1 TERM 0",
+    "ptrace",
+    "memory --find",
+    "memory --find  1",
+    "pidfd 1 -1",
+    "kcmp",
+    "setns 1 all",
+    "unshare",
+    "unshare mnt all",
+    "userns x",
+    "sethostname",
+    "ipcs x",
+    "shm 0",
+    "shm key",
+    "shm-write 1",
+    "shm-make 1",
+    "sem",
+    "sem-add 1 40000",
+    "queue 0x",
+    "queue-send 1",
+    "mq",
+    "mq-send a",
+    "sem-named",
+    "tty 0 1",
+    "open-tty x",
+    "tiocsti 0",
+    "tioclinux",
+    "tiocsctty --setsid",
+    "mount /a",
+    "mount --tmpfs --proc /a",
+    "mount --bind /a",
+    "umount",
+    "remount --ro",
+    "private",
+    "mount-setattr",
+    "fsopen",
+    "open-tree /a",
+    "pivot-root /a",
+    "chroot",
+    "handle",
+    "fill /a many",
+    "bpf x",
+    "perf 0",
+    "userfaultfd x",
+    "io-uring unix",
+    "socket-type tcp",
+    "memfd-exec",
+    "print many",
+    "sleep -1",
+    "exit 256",
+    "self-signal NONE",
+    "linger",
+    "daemon --setsid",
+    "daemon mark --seconds 601",
+    "spawn 0 mark",
+    "spawn 1",
 ];
 
 #[test]

@@ -2,21 +2,24 @@
 //! status. The step is executed only after the message `Go`; every way out of here leaves nothing alive.
 #![allow(unsafe_code)]
 
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use kusaw_enter::channel::{Until, receive_message, send_job, send_message, wait};
-use kusaw_enter::{Job, Message};
+use kusaw_enter::{Job, Message, Part};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::diagnosis::classify;
+use super::diagnosis::{classify, not_executed};
 use super::spawn::Sandbox;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::grace::Grace;
+use crate::process::path;
 use crate::process::signals::Signals;
-use crate::process::stdio;
+use crate::process::stdio::{self, Pumps};
 
 /// For bubblewrap to be gone once the stage is.
 const REAP: Duration = Duration::from_secs(5);
@@ -25,6 +28,7 @@ const REAP: Duration = Duration::from_secs(5);
 pub struct Conversation<'a> {
     sandbox: Sandbox,
     signals: &'a Signals,
+    pumps: &'a mut Pumps,
     /// Of the stage's first message. A signal that asks comes before it.
     start: Until<'a>,
     /// Begun when a signal that asks was passed on; when it is over, everything is killed.
@@ -34,26 +38,29 @@ pub struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// With a bubblewrap that has just been started.
-    pub fn new(sandbox: Sandbox, signals: &'a Signals, deadline: Instant) -> Conversation<'a> {
+    pub fn new(sandbox: Sandbox, signals: &'a Signals, pumps: &'a mut Pumps, deadline: Instant) -> Conversation<'a> {
         let start = Until { deadline: Some(deadline), interrupt: Some(signals.asking()) };
-        Conversation { sandbox, signals, start, grace: Grace::default(), reaped: None }
+        Conversation { sandbox, signals, pumps, start, grace: Grace::default(), reaped: None }
     }
 
     /// Everything up to the step's end.
     pub fn run(
         &mut self,
         job: &Job,
-        stdio: [OwnedFd; 3],
+        stdio: Vec<OwnedFd>,
         ready: &mut dyn FnMut(Vec<OwnedFd>) -> Result<(), Refusal>,
     ) -> Result<End, Refusal> {
-        let listeners = self.get_ready(job, stdio)?;
-        ready(listeners)?;
+        let mut descriptors = self.get_ready(job, stdio)?;
+        if let Some(master) = job.terminal.contains(&true).then(|| descriptors.pop()).flatten() {
+            self.pumps.connect(master).map_err(|e| Refusal::new(Reason::SetupFailed, format!("the terminal: {e}")))?;
+        }
+        ready(descriptors)?;
         if let Ok(Some(signal)) = self.signals.asked() {
             return Err(Refusal::interrupted(signal.number));
         }
         let go = send_message(self.sandbox.ctl.as_fd(), Message::Go, &[], Until::at(Instant::now() + REAP));
         go.map_err(|e| self.no_message(&e))?;
-        self.wait_for_end()
+        self.wait_for_end(job)
     }
 
     /// Lets go of the stage, which takes everything inside along, and reaps bubblewrap, which waits for
@@ -70,16 +77,17 @@ impl<'a> Conversation<'a> {
         let _ = self.sandbox.ctl.shutdown(std::net::Shutdown::Both);
     }
 
-    fn get_ready(&mut self, job: &Job, stdio: [OwnedFd; 3]) -> Result<Vec<OwnedFd>, Refusal> {
+    /// The listeners, and the master of the step's terminal.
+    fn get_ready(&mut self, job: &Job, stdio: Vec<OwnedFd>) -> Result<Vec<OwnedFd>, Refusal> {
         let ctl = self.sandbox.ctl.as_fd();
         let sent = send_job(ctl, &job.encode(), &stdio::numbers(&stdio), self.start);
         drop(stdio);
-        let mut listeners = Vec::new();
-        let message = sent.and_then(|()| receive_message(ctl, &mut listeners, self.start));
+        let expected = job.ports.len() + usize::from(job.terminal.contains(&true));
+        let mut descriptors = Vec::new();
+        let message = sent.and_then(|()| receive_message(ctl, &mut descriptors, self.start));
         match message {
-            Ok(Message::Ready(n)) if n as usize == job.ports.len() && listeners.len() == job.ports.len() => {
-                Ok(listeners)
-            }
+            Ok(Message::Ready(n)) if n as usize == expected && descriptors.len() == expected => Ok(descriptors),
+            Ok(Message::Setup(part, errno)) => Err(not_set_up(part, errno)),
             Ok(Message::Failed(errno)) => {
                 let what = format!("the stage could not get ready: {}", Errno::from_raw(errno));
                 Err(Refusal::new(Reason::SetupFailed, what))
@@ -123,19 +131,13 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn wait_for_end(&mut self) -> Result<End, Refusal> {
+    fn wait_for_end(&mut self, job: &Job) -> Result<End, Refusal> {
         let mut executed = false;
         loop {
             match self.next_message() {
                 Ok(Some(Message::Exec(0))) => executed = true,
-                Ok(Some(Message::Exec(errno))) => return Err(not_executed(errno)),
-                Ok(Some(Message::Setup(errno))) => {
-                    let what = format!(
-                        "the step's working folder, descriptors or system call filter: {}",
-                        Errno::from_raw(errno)
-                    );
-                    return Err(Refusal::new(Reason::SetupFailed, what));
-                }
+                Ok(Some(Message::Exec(errno))) => return Err(could_not_execute(job, Errno::from_raw(errno))),
+                Ok(Some(Message::Setup(part, errno))) => return Err(not_set_up(part, errno)),
                 Ok(Some(Message::Status(status))) => return Ok(End::from_status(status)),
                 Ok(Some(Message::Failed(errno))) if !executed => {
                     return Err(Refusal::new(Reason::SetupFailed, format!("fork: {}", Errno::from_raw(errno))));
@@ -155,7 +157,9 @@ impl<'a> Conversation<'a> {
             if signal.asks_to_end {
                 self.grace.begin();
             }
-            send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP))?;
+            if self.pumps.take(signal.number) {
+                send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP))?;
+            }
         }
         if message { receive_message(ctl, &mut Vec::new(), Until::default()).map(Some) } else { Ok(None) }
     }
@@ -200,7 +204,13 @@ impl std::fmt::Debug for Conversation<'_> {
     }
 }
 
-fn not_executed(errno: i32) -> Refusal {
-    let reason = if errno == libc::ENOENT { Reason::NotFound } else { Reason::CannotExecute };
-    Refusal::new(reason, format!("inside the sandbox: {}", Errno::from_raw(errno)))
+fn not_set_up(part: Part, errno: i32) -> Refusal {
+    Refusal::new(Reason::SetupFailed, format!("{part}: {}", Errno::from_raw(errno)))
+}
+
+/// It may be there for the user who wrote the settings, and not for the step.
+fn could_not_execute(job: &Job, errno: Errno) -> Refusal {
+    let program = OsStr::from_bytes(job.argv.first().map_or(b"", |program| program.as_bytes()));
+    let folder = OsStr::from_bytes(job.cwd.as_bytes());
+    not_executed(&program.to_string_lossy(), errno, path::find_in(program, folder.as_ref()).as_deref())
 }

@@ -1,5 +1,9 @@
-//! From bubblewrap's last words to a typed reason. Pure; only prefixes that several versions share are
-//! matched, and what is not recognised stays `bwrap-failed` with the words shown.
+//! From what went wrong to a typed reason. Pure. Of bubblewrap's last words only prefixes that several versions share
+//! are matched, and what is not recognised stays `bwrap-failed` with the words shown.
+
+use std::path::Path;
+
+use nix::errno::Errno;
 
 use crate::outcome::{Reason, Refusal};
 use crate::stderr::printable;
@@ -30,9 +34,36 @@ pub fn classify(words: &str, how: &str) -> Refusal {
     Refusal::new(reason, format!("{said} ({how})"))
 }
 
+/// The refusal for a program that could not be executed inside; `on_host` is where it is outside.
+pub fn not_executed(program: &str, errno: Errno, on_host: Option<&Path>) -> Refusal {
+    let program = printable(program, 200);
+    if errno != Errno::ENOENT {
+        return Refusal::new(Reason::CannotExecute, format!("{program:?}: {}, inside the sandbox", errno.desc()));
+    }
+    let refusal = Refusal::new(Reason::NotFound, format!("{program:?}: no such file inside the sandbox"));
+    let Some(file) = on_host else { return refusal };
+    let fix = format!(
+        "{} is not shown to the step, or what it is executed with is not (the program of its #! line, a loader): name \
+         its folder in sandbox.allow_read, or install it for all users",
+        printable(&file.to_string_lossy(), 1_000)
+    );
+    Refusal { fix: Some(fix), ..refusal }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_executed_is_named_with_a_fix() {
+        let refusal = not_executed("claude", Errno::ENOENT, None);
+        assert_eq!(refusal.to_string(), "not-found: \"claude\": no such file inside the sandbox");
+        assert!(refusal.fix().contains("PATH inside"));
+        let refusal = not_executed("tool", Errno::ENOENT, Some("/home/dev/bin/tool".as_ref()));
+        assert!(refusal.fix().contains("/home/dev/bin/tool") && refusal.fix().contains("allow_read"));
+        let refusal = not_executed("./x", Errno::EACCES, None);
+        assert_eq!(refusal.to_string(), "cannot-execute: \"./x\": Permission denied, inside the sandbox");
+    }
 
     #[test]
     fn known_words_have_their_reason() {

@@ -11,42 +11,54 @@ mod spawn;
 
 use std::env;
 use std::ffi::{CString, OsString};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kusaw_enter::Job;
+use kusaw_enter::channel::Until;
 use kusaw_enter::job::mount_namespace;
 use kusaw_enter::place::Place;
 
 use super::Launch;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{command, path};
+use crate::reach::Connect;
 use conversation::Conversation;
 pub use host::hidden;
+pub use spawn::Waiting;
 
 /// The name in records and reports.
 pub const NAME: &str = "bubblewrap";
 
-/// From starting bubblewrap to the stage's first message, unless KUSAW_START_TIMEOUT says otherwise.
+/// From telling bubblewrap what to make to the stage's first message, unless KUSAW_START_TIMEOUT says otherwise.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs one step in its sandbox and returns how it ended. Blocks the calling thread until bubblewrap is
-/// reaped: the kernel kills the sandbox when the thread that started it ends.
-pub fn launch(launch: Launch) -> Result<End, Refusal> {
-    let program = find()?;
-    let stage = spawn::open_stage()?;
+/// Starts bubblewrap, which takes its time, and waits for what `launch` tells it. The kernel kills it when the calling thread
+/// ends.
+pub fn start(connect: &Connect) -> Result<Waiting, Refusal> {
+    let name = if *connect == Connect::Anywhere { c"__enter" } else { c"__egress-bridge" };
+    spawn::spawn(&find()?, name, &spawn::open_stage()?)
+}
+
+/// Runs one step in its sandbox and returns how it ended. Blocks the calling thread, which is the one that started
+/// bubblewrap, until that is reaped.
+pub fn launch(waiting: Waiting, launch: Launch) -> Result<End, Refusal> {
     let job = job(&launch)?;
     let (host, _etc) = host::read(launch.reach)?;
-    let arguments = plan::arguments(launch.reach, &host);
-    let name = if job.ports.is_empty() { c"__enter" } else { c"__egress-bridge" };
-    let sandbox = spawn::spawn(&program, &arguments, name, &stage)?;
     let deadline = Instant::now() + start_timeout();
-    drop(stage);
-    let (stdio, pumps) = launch.stdio.split();
-    let mut conversation = Conversation::new(sandbox, launch.signals, deadline);
-    let end = conversation.run(&job, stdio, launch.ready);
+    let until = Until { deadline: Some(deadline), interrupt: Some(launch.signals.asking()) };
+    let given = waiting.give(&plan::arguments(launch.reach, &host), until);
+    let sandbox = given.map_err(|e| match (launch.signals.asked(), e.kind()) {
+        (Ok(Some(signal)), _) => Refusal::interrupted(signal.number),
+        (_, ErrorKind::TimedOut) => Refusal::new(Reason::BwrapTimeout, "it did not take its arguments"),
+        _ => Refusal::new(Reason::SetupFailed, format!("arguments: {e}")),
+    })?;
+    let (stdio, mut pumps) = launch.stdio.split();
+    let mut conversation = Conversation::new(sandbox, launch.signals, &mut pumps, deadline);
+    let end = (launch.meanwhile)().and_then(|()| conversation.run(&job, stdio, launch.ready));
     conversation.finish();
     pumps.drain(launch.signals);
     end
@@ -92,6 +104,7 @@ fn job(launch: &Launch) -> Result<Job, Refusal> {
         ports: launch.reach.ports(),
         outside,
         places: places.collect::<Result<_, Refusal>>()?,
+        terminal: launch.stdio.terminal(),
     };
     match job.encode().len() {
         0..=kusaw_enter::job::MAX => Ok(job),

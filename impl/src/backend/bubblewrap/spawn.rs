@@ -1,24 +1,35 @@
 //! Starting bubblewrap: direct child, own session, empty environment, no descriptor but those it needs,
-//! and a session keyring without the user's keys. Nothing of the step is in its argv.
+//! and a session keyring without the user's keys. Nothing of the step is in its argv. It waits for its
+//! arguments: loading it takes as long as finding out what they are.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsString};
 use std::fs::File;
-use std::io::{Seek, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use kusaw_enter::channel::{Until, wait};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::PollFlags;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
-use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::SigSet;
 use nix::unistd::pipe2;
 
 use crate::outcome::{Reason, Refusal};
 use crate::process::pidfd;
+
+/// A bubblewrap that waits for its arguments; dropped, it is killed and reaped.
+#[derive(Debug)]
+pub struct Waiting {
+    sandbox: Option<Sandbox>,
+    /// Does not block. Where it ends, as when this process is killed, bubblewrap goes on with what it has been given; the
+    /// stage that it starts finds no job then, and ends.
+    arguments: File,
+}
 
 /// A bubblewrap that has been started.
 #[derive(Debug)]
@@ -61,10 +72,11 @@ pub fn open_stage() -> Result<File, Refusal> {
     Ok(file)
 }
 
-/// Starts `program` with `arguments` in a memory file; `name` is what the stage is called in its argv.
-pub fn spawn(program: &Path, arguments: &[OsString], name: &CStr, stage: &File) -> Result<Sandbox, Refusal> {
+/// Starts `program`; `name` is what the stage is called in its argv.
+pub fn spawn(program: &Path, name: &CStr, stage: &File) -> Result<Waiting, Refusal> {
     let failed = |what: &str, e: &dyn std::fmt::Display| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
-    let args = memory_file(arguments).map_err(|e| failed("arguments", &e))?;
+    let (args, arguments) = pipe2(OFlag::O_CLOEXEC).map_err(|e| failed("pipe", &e))?;
+    fcntl(&arguments, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(|e| failed("pipe", &e))?;
     let (ctl, inner) = UnixStream::pair().map_err(|e| failed("socketpair", &e))?;
     let (diagnosis, stderr) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).map_err(|e| failed("pipe", &e))?;
     let null = File::options().read(true).write(true).open("/dev/null").map_err(|e| failed("/dev/null", &e))?;
@@ -94,22 +106,54 @@ pub fn spawn(program: &Path, arguments: &[OsString], name: &CStr, stage: &File) 
         unsafe { libc::kill(pid, libc::SIGKILL) };
         failed("pidfd_open", &e)
     })?;
-    Ok(Sandbox { pid, pidfd, ctl, diagnosis: File::from(diagnosis) })
+    let sandbox = Sandbox { pid, pidfd, ctl, diagnosis: File::from(diagnosis) };
+    Ok(Waiting { sandbox: Some(sandbox), arguments: File::from(arguments) })
 }
 
-fn memory_file(arguments: &[OsString]) -> std::io::Result<File> {
-    let mut file = File::from(memfd_create(c"arguments", MFdFlags::MFD_CLOEXEC)?);
-    let mut blob = Vec::new();
-    for argument in arguments {
-        if argument.as_bytes().contains(&0) {
-            return Err(std::io::Error::other("NUL byte in a path"));
+impl Waiting {
+    /// Gives it all of its arguments. One that has ended gets none: what it said tells why.
+    pub fn give(mut self, arguments: &[OsString], until: Until) -> io::Result<Sandbox> {
+        let blob = blob(arguments)?;
+        let mut rest = &blob[..];
+        while !rest.is_empty() {
+            match self.arguments.write(rest) {
+                Ok(n) => rest = &rest[n..],
+                Err(e) if e.kind() == ErrorKind::BrokenPipe => break,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    wait(self.arguments.as_fd(), PollFlags::POLLOUT, until)?;
+                }
+                Err(e) => return Err(e),
+            }
         }
-        blob.extend(argument.clone().into_vec());
+        self.sandbox.take().ok_or_else(|| ErrorKind::NotFound.into())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(sandbox) = &self.sandbox else { return };
+        // SAFETY: plain numbers; our own child, not reaped, so the pid is its own. It is killed before it can see the end of
+        // its arguments, which is only closed after this.
+        unsafe {
+            libc::kill(-sandbox.pid, libc::SIGKILL);
+            libc::kill(sandbox.pid, libc::SIGKILL);
+            libc::waitpid(sandbox.pid, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// As bubblewrap reads them: each ends with a NUL.
+fn blob(arguments: &[OsString]) -> io::Result<Vec<u8>> {
+    let mut blob = Vec::new();
+    for argument in arguments.iter().map(|argument| argument.as_bytes()) {
+        if argument.contains(&0) {
+            return Err(io::Error::other("NUL byte in a path"));
+        }
+        blob.extend(argument);
         blob.push(0);
     }
-    file.write_all(&blob)?;
-    file.rewind()?;
-    Ok(file)
+    Ok(blob)
 }
 
 fn above(fd: BorrowedFd) -> nix::Result<OwnedFd> {
@@ -130,13 +174,13 @@ fn attributes() -> nix::Result<PosixSpawnAttr> {
 
 /// A new, empty session keyring for this thread and its children. Where keyctl is filtered or not built
 /// in, nobody inside can use it either; any other failure would leave the caller's keys readable.
-fn leave_session_keyring() -> std::io::Result<()> {
+fn leave_session_keyring() -> io::Result<()> {
     const JOIN_SESSION_KEYRING: libc::c_long = 1;
     // SAFETY: a raw system call without pointers (no name: anonymous).
     if unsafe { libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) } >= 0 {
         return Ok(());
     }
-    let error = std::io::Error::last_os_error();
+    let error = io::Error::last_os_error();
     match error.raw_os_error() {
         Some(libc::EPERM | libc::ENOSYS | libc::EACCES) => Ok(()),
         _ => Err(error),

@@ -1,7 +1,8 @@
 //! The users and groups there are inside.
 
-use std::fs;
 use std::path::Path;
+
+use crate::user;
 
 /// Users and groups: root, nobody, and the one user there is inside.
 pub struct Names {
@@ -15,7 +16,7 @@ impl Names {
     /// With this home.
     pub fn of(home: &Path) -> Names {
         let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
-        let user = own_name(uid.as_raw()).unwrap_or_else(|| "user".into());
+        let user = own_name().unwrap_or_else(|| "user".into());
         let home = home.display().to_string().replace([':', '\n'], "_");
         let mut passwd =
             "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n".to_string();
@@ -32,13 +33,9 @@ impl Names {
     }
 }
 
-/// The user's name from /etc/passwd, or what the login said. Not through getpwuid: for a name that is only
-/// shown, it would load the system's name services, which cost as much as the whole launch.
-fn own_name(uid: u32) -> Option<String> {
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let mut rows = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let row = rows.find(|row| row.get(2).is_some_and(|id| id.parse() == Ok(uid)));
-    let name = row.map(|row| row[0].to_string()).or_else(|| std::env::var("LOGNAME").ok());
+/// The user's name, or what the login said.
+fn own_name() -> Option<String> {
+    let name = user::own().map(|own| own.name.clone()).or_else(|| std::env::var("LOGNAME").ok());
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     name.filter(|n| !n.is_empty() && n.len() <= 64 && n.chars().all(plain))
 }

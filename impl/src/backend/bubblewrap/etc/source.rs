@@ -13,12 +13,12 @@ use super::EMPTY;
 use super::names::Names;
 
 /// Counts up when what is copied changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// What is copied, files and folders alike, where it exists. Not: shadow, ssh, sudoers, machine-id,
 /// hostname, ssl/private.
 const WANTED: &[&str] = &[
-    "alternatives",
+    LINKS,
     "bash.bashrc",
     "ca-certificates",
     "ca-certificates.conf",
@@ -50,6 +50,9 @@ const WANTED: &[&str] = &[
     "terminfo",
     "timezone",
 ];
+
+/// Of it only the links are copied. A link cannot be changed, so the folder's time tells of all of them: it can be long.
+const LINKS: &str = "alternatives";
 
 /// Besides /etc, where links in wanted folders may lead: what the system brings. A user's certificate may be a link into a home.
 const SYSTEM: &[&str] = &["/usr", "/nix/store", "/gnu/store"];
@@ -84,7 +87,10 @@ fn copy(etc: &Path, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
         Found::Folder(real) => {
             fs::create_dir_all(to)?;
             let Ok(list) = fs::read_dir(real) else { return Ok(()) };
-            list.flatten().try_for_each(|e| copy(etc, &e.path(), &to.join(e.file_name()), depth + 1))
+            let of_links = from == etc.join(LINKS);
+            let is_wanted = |entry: &fs::DirEntry| !of_links || entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let mut wanted = list.flatten().filter(is_wanted);
+            wanted.try_for_each(|e| copy(etc, &e.path(), &to.join(e.file_name()), depth + 1))
         }
         Found::Nothing => Ok(()),
     }
@@ -162,6 +168,7 @@ pub fn digest(etc: &Path, names: &Names) -> u64 {
         match found(etc, &at, 0) {
             Found::Link(target) => target.hash(&mut hash),
             Found::File(meta) => hash_file(&meta, &mut hash),
+            Found::Folder(real) if *wanted == LINKS => hash_time(&real, &mut hash),
             Found::Folder(real) => hash_folder(&real, 0, &mut hash),
             Found::Nothing => {}
         }
@@ -170,19 +177,24 @@ pub fn digest(etc: &Path, names: &Names) -> u64 {
 }
 
 fn hash_folder(folder: &Path, depth: usize, hash: &mut DefaultHasher) {
-    let (Ok(meta), Ok(list)) = (fs::metadata(folder), fs::read_dir(folder)) else { return };
-    (meta.mode(), meta.mtime(), meta.mtime_nsec()).hash(hash);
-    let mut inner: Vec<_> = list.flatten().collect();
-    inner.sort_by_key(fs::DirEntry::file_name);
-    for entry in inner {
-        entry.file_name().hash(hash);
-        let Ok(kind) = entry.file_type() else { continue };
+    hash_time(folder, hash);
+    let Ok(list) = fs::read_dir(folder) else { return };
+    let kind = |entry: &fs::DirEntry| entry.file_type().ok().filter(|kind| !kind.is_symlink());
+    let mut inner: Vec<_> = list.flatten().filter_map(|e| kind(&e).map(|kind| (e.file_name(), kind, e))).collect();
+    inner.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    for (name, kind, entry) in inner {
+        name.hash(hash);
         if kind.is_dir() && depth + 1 < MAX_DEPTH {
             hash_folder(&entry.path(), depth + 1, hash);
         } else if kind.is_file() {
             entry.metadata().iter().for_each(|meta| hash_file(meta, hash));
         }
     }
+}
+
+fn hash_time(folder: &Path, hash: &mut DefaultHasher) {
+    let Ok(meta) = fs::metadata(folder) else { return };
+    (meta.mode(), meta.mtime(), meta.mtime_nsec()).hash(hash);
 }
 
 fn hash_file(meta: &fs::Metadata, hash: &mut DefaultHasher) {
@@ -290,5 +302,19 @@ mod tests {
         changed(deep.join("ca.pem"), "ab");
         symlink("ca.pem", deep.join("link")).unwrap();
         assert!(!seen.contains(&digest(etc.path(), &names())));
+    }
+
+    #[test]
+    fn of_alternatives_there_are_the_links_and_a_new_one_changes_the_digest() {
+        let (etc, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let alternatives = etc.path().join(LINKS);
+        fs::create_dir_all(alternatives.join("folder")).unwrap();
+        fs::write(alternatives.join("README"), "text").unwrap();
+        let before = digest(etc.path(), &names());
+        symlink("/usr/bin/mawk", alternatives.join("awk")).unwrap();
+        assert_ne!(before, digest(etc.path(), &names()));
+        build(etc.path(), to.path(), &names()).unwrap();
+        let copied: Vec<_> = fs::read_dir(to.path().join(LINKS)).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(copied, ["awk"]);
     }
 }

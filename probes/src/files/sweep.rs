@@ -10,8 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::action::Action;
+use crate::files::read;
 use crate::json::Json;
-use crate::read;
 use crate::seen::{self, Seen};
 use crate::words::{Usage, Words};
 

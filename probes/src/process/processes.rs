@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use crate::action::Action;
+use crate::files::read;
+use crate::files::sweep::contains;
 use crate::json::Json;
-use crate::read;
 use crate::seen::{Seen, or_errno};
-use crate::sweep::contains;
 use crate::words::{Usage, Words};
 
 const MAX_FILE: u64 = 1_048_576;
@@ -70,7 +70,7 @@ impl Processes {
     fn search(&self, pid: u32, file: &str, text: &[u8], hits: &mut Vec<Json>) {
         for (index, sought) in self.find.iter().enumerate() {
             let found = match file {
-                "cmdline" => contains(&without_question(text, sought.as_bytes()), sought.as_bytes()),
+                "cmdline" => contains(&without_question(text, "--find", sought.as_bytes()), sought.as_bytes()),
                 _ => contains(text, sought.as_bytes()),
             };
             if found && hits.len() < MAX_HITS {
@@ -110,14 +110,16 @@ impl Action for Processes {
     }
 }
 
-fn pids() -> io::Result<Vec<u32>> {
+/// All that /proc shows.
+pub fn pids() -> io::Result<Vec<u32>> {
     let entries = fs::read_dir("/proc")?;
     let mut pids: Vec<u32> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     pids.sort_unstable();
     Ok(pids)
 }
 
-fn content(path: &Path) -> io::Result<Vec<u8>> {
+/// The head of a file of /proc.
+pub fn content(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     read::open(path, 0)?.take(MAX_FILE).read_to_end(&mut content)?;
     Ok(content)
@@ -143,13 +145,13 @@ fn memory(path: &Path, maps: &[u8]) -> io::Result<usize> {
     memory.read_at(&mut [0; MEMORY], at)
 }
 
-/// A command line without `--find TEXT`: what this probe was asked, here and in whoever started it, is
+/// A command line without `WORD TEXT`, as in `--find TEXT`: what a probe was asked, here and in whoever started it, is
 /// no sight of the text.
-fn without_question(cmdline: &[u8], text: &[u8]) -> Vec<u8> {
+pub fn without_question(cmdline: &[u8], word: &str, text: &[u8]) -> Vec<u8> {
     let mut left = Vec::new();
     let mut rest = cmdline;
     while let Some((first, others)) = rest.split_first() {
-        rest = match question(rest, text) {
+        rest = match question(rest, word, text) {
             Some(behind) => behind,
             None => {
                 left.push(*first);
@@ -161,8 +163,8 @@ fn without_question(cmdline: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 /// What stands behind a question at the beginning, as an argument or as a word for a shell.
-fn question<'a>(cmdline: &'a [u8], text: &[u8]) -> Option<&'a [u8]> {
-    let rest = cmdline.strip_prefix(b"--find")?;
+fn question<'a>(cmdline: &'a [u8], word: &str, text: &[u8]) -> Option<&'a [u8]> {
+    let rest = cmdline.strip_prefix(word.as_bytes())?;
     rest.strip_prefix(b"\0").or(rest.strip_prefix(b" "))?.strip_prefix(text)
 }
 
@@ -180,7 +182,7 @@ mod tests {
             ("tool\0--key\0KEY\0", true),
             ("", false),
         ] {
-            assert_eq!(contains(&without_question(cmdline.as_bytes(), b"KEY"), b"KEY"), found, "{cmdline:?}");
+            assert_eq!(contains(&without_question(cmdline.as_bytes(), "--find", b"KEY"), b"KEY"), found, "{cmdline:?}");
         }
     }
 }

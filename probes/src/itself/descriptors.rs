@@ -17,9 +17,9 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{Mode, fchmod, fstat};
 
 use crate::action::Action;
+use crate::files::stat;
 use crate::json::Json;
 use crate::seen::{Seen, or_errno};
-use crate::stat;
 use crate::words::{Usage, Words};
 
 /// How far descriptors are counted through where /proc cannot tell them.

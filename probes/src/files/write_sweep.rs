@@ -14,8 +14,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process;
 
 use crate::action::Action;
+use crate::files::mounts;
 use crate::json::Json;
-use crate::mounts;
 use crate::seen::{self, Seen};
 use crate::words::{Usage, Words};
 

@@ -1,20 +1,20 @@
-//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: all keyrings are
-//! linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
-//! "possession"). The process keyring goes with this process, so nothing of it is left. Of other keys, which can be those of
-//! whoever started the suite, nothing is read and nothing told but their number.
+//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: all keyrings
+//! are linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
+//! "possession"). The process keyring goes with this process, so nothing of it is left. Of other keys, which can be
+//! those of whoever started the suite, nothing is read and nothing told but their number.
 //!
 //! `add-key NAME TEXT`: adds a key `user` to the session keyring.
 
 use std::ffi::{CString, OsString};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 
 use crate::action::Action;
+use crate::files::read;
 use crate::json::Json;
-use crate::keyring::{MAX_PAYLOAD, kernel};
-use crate::read;
+use crate::kernel::keyring::{MAX_PAYLOAD, kernel};
 use crate::seen::{Seen, or_errno};
-use crate::words::{Usage, Words};
+use crate::words::{Usage, Words, c_string};
 
 /// KEY_SPEC_PROCESS_KEYRING and KEY_SPEC_SESSION_KEYRING of linux/keyctl.h.
 const PROCESS: i32 = -2;
@@ -78,7 +78,7 @@ pub struct AddKey {
 impl AddKey {
     pub fn parse(words: Words) -> Result<Self, Usage> {
         let [name, text] = words.exactly(["NAME", "TEXT"])?;
-        let name = CString::new(name.into_vec()).map_err(|_| Usage("a NAME has no NUL".to_owned()))?;
+        let name = c_string(name, "NAME")?;
         Ok(Self { name, text })
     }
 }

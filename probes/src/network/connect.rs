@@ -12,9 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::action::Action;
-use crate::http::{self, Connection};
 use crate::json::Json;
-use crate::resolve::resolve;
+use crate::network::http::{self, Connection};
+use crate::network::resolve::resolve;
 use crate::seen::{self, Seen};
 use crate::words::{Usage, Words};
 

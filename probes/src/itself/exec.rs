@@ -45,16 +45,40 @@ impl Action for Exec {
 
     fn run(&self) -> Seen {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        match command.spawn() {
-            Ok(child) => watched(child, BOUND),
+        match run(command.args(&self.arguments)) {
+            Ok(ended) => ended.into(),
             Err(error) => error.into(),
         }
     }
 }
 
-fn watched(mut child: Child, bound: Duration) -> Seen {
+/// How a program ended, and the head of what it said.
+pub struct Ended {
+    /// Where it did not end in time.
+    pub errno: Option<String>,
+    pub status: Option<ExitStatus>,
+    stdout: Vec<u8>,
+}
+
+impl From<Ended> for Seen {
+    fn from(ended: Ended) -> Self {
+        let number = |part: Option<i32>| part.map_or(Json::Null, |number| Json::Number(number.into()));
+        let detail = Json::object([
+            ("exit", number(ended.status.and_then(|status| status.code()))),
+            ("signal", number(ended.status.and_then(|status| status.signal()))),
+            ("stdout", Json::from(&ended.stdout[..])),
+        ]);
+        Self { errno: ended.errno, detail }
+    }
+}
+
+/// Runs a program to its end, or for as long as it may take.
+pub fn run(command: &mut Command) -> io::Result<Ended> {
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    Ok(watched(command.spawn()?, BOUND))
+}
+
+fn watched(mut child: Child, bound: Duration) -> Ended {
     let mut output = Output::of(child.stdout.take());
     let mut ended = awaited(&mut child, bound, &mut output);
     let mut symbol = ended.as_ref().err().map(errno);
@@ -64,14 +88,7 @@ fn watched(mut child: Child, bound: Duration) -> Seen {
         let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
         ended = awaited(&mut child, GRACE, &mut output);
     }
-    let status = ended.ok().flatten();
-    let number = |part: Option<i32>| part.map_or(Json::Null, |number| Json::Number(number.into()));
-    let detail = Json::object([
-        ("exit", number(status.and_then(|status| status.code()))),
-        ("signal", number(status.and_then(|status| status.signal()))),
-        ("stdout", Json::from(&output.kept[..])),
-    ]);
-    Seen { errno: symbol, detail }
+    Ended { errno: symbol, status: ended.ok().flatten(), stdout: output.kept }
 }
 
 /// How the program ended, if it did; its output is taken all the while, so that it need not wait.
@@ -119,7 +136,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo begun; sleep 60; echo done"]).process_group(0).stdout(Stdio::piped());
         let started = Instant::now();
-        let seen = watched(command.spawn().unwrap(), Duration::from_millis(300));
+        let seen = Seen::from(watched(command.spawn().unwrap(), Duration::from_millis(300)));
         assert!(started.elapsed() < Duration::from_secs(30));
         assert_eq!(seen.errno.as_deref(), Some("ETIMEDOUT"));
         assert_eq!(seen.detail.to_string(), r#"{"exit":null,"signal":9,"stdout":"begun\n"}"#);

@@ -1,0 +1,94 @@
+//! Wall time and CPU of whole process trees, the programs taking turns. What a program does not reap itself is reparented to
+//! the bench (PR_SET_CHILD_SUBREAPER), waited for and counted.
+
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+
+use crate::programs::Program;
+
+/// Between two launches, for the kernel to put away the last one.
+const PAUSE: Duration = Duration::from_millis(6);
+
+/// For what a program leaves behind to end.
+const LEFT: Duration = Duration::from_secs(5);
+
+/// Launches that only warm the caches.
+const WARM: usize = 3;
+
+/// One launch, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    pub wall: f64,
+    pub cpu: f64,
+}
+
+/// Fills the samples of all programs, one place a round. One that does not do what it should ends the bench.
+pub fn rounds(programs: &mut [Program], rounds: usize) -> io::Result<()> {
+    set_child_subreaper(true)?;
+    for round in 0..WARM + rounds {
+        for program in &mut *programs {
+            let Some(command) = &mut program.command else { continue };
+            let turn = round < WARM || (round - WARM).is_multiple_of(program.every);
+            let sample = if turn { Some(launch(command, program.exit_code, program.name)?) } else { None };
+            if round >= WARM {
+                program.samples.push(sample);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn launch(command: &mut Command, exit_code: i32, name: &str) -> io::Result<Sample> {
+    sleep(PAUSE);
+    let (before, began) = (used()?, Instant::now());
+    let status: ExitStatus = command.status()?;
+    let wall = began.elapsed();
+    if status.code() != Some(exit_code) {
+        return Err(io::Error::other(format!("{name}: {status}, not {exit_code}: {command:?}")));
+    }
+    reap_the_rest(name)?;
+    Ok(Sample { wall: wall.as_secs_f64() * 1000.0, cpu: used()? - before })
+}
+
+/// Waits for what has become a child of the bench.
+pub fn reap_the_rest(name: &str) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Err(Errno::ECHILD) => return Ok(()),
+            Ok(WaitStatus::StillAlive) if began.elapsed() > LEFT => {
+                return Err(io::Error::other(format!("{name} leaves processes behind")));
+            }
+            Ok(WaitStatus::StillAlive) => sleep(Duration::from_millis(1)),
+            waited => drop(waited?),
+        }
+    }
+}
+
+/// CPU of all children that have been waited for, and of theirs.
+fn used() -> io::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let ms = |time: TimeVal| time.num_microseconds() as f64 / 1000.0;
+    Ok(ms(usage.user_time()) + ms(usage.system_time()))
+}
+
+/// The median; nothing of nothing.
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// The median over the rounds in which both were launched, of what `of` makes of the two.
+pub fn paired(program: &Program, yardstick: &Program, of: impl Fn(Sample, Sample) -> f64) -> Option<f64> {
+    let pairs = program.samples.iter().zip(&yardstick.samples).filter_map(|(a, b)| a.zip(*b));
+    median(pairs.map(|(a, b)| of(a, b)))
+}

@@ -1,0 +1,17 @@
+//! The network and the sockets of this machine.
+
+mod connect;
+#[cfg(target_os = "linux")]
+mod family;
+mod http;
+mod resolve;
+mod socket;
+
+use crate::action::{Entry, boxed};
+
+pub const ACTIONS: &[Entry] = &[
+    ("connect", |words| boxed(connect::Connect::parse(words))),
+    ("socket", |words| boxed(socket::Socket::parse(words))),
+    #[cfg(target_os = "linux")]
+    ("socket-type", |words| boxed(family::SocketType::parse(words))),
+];
