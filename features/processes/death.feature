@@ -15,7 +15,7 @@ Feature: The launcher dies
       When its launcher gets SIGKILL while a step runs that has children of every kind, which have 5 s to die
       Then no process of the attempt is alive
       And another attempt works
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive
 
       Examples:
         | network   |
@@ -28,7 +28,7 @@ Feature: The launcher dies
       And its launcher is the child of a shell that waits for it
       When its launcher gets SIGKILL while a step runs that has children of every kind, which have 5 s to die
       Then no process of the attempt is alive
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive
 
       Examples:
         | network   |
@@ -42,7 +42,7 @@ Feature: The launcher dies
       And its launcher was started by a thread that ends while the step runs
       When its launcher gets SIGKILL while a step runs that has children of every kind, which have 5 s to die
       Then no process of the attempt is alive
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive
 
       Examples:
         | network   |
@@ -54,7 +54,7 @@ Feature: The launcher dies
     Scenario Outline: every process dies with a launcher that gets <signal>
       When its launcher gets <signal> while a step runs that has children of every kind, which have 5 s to die
       Then no process of the attempt is alive
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive
 
       Examples:
         | signal  |
@@ -67,7 +67,7 @@ Feature: The launcher dies
       When its launcher gets <signal> while a step runs that has children of every kind, which have 2 s to die
       Then no process of the attempt is alive
       And it ends with the code <code>
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive
 
       Examples:
         | signal  | code |
@@ -83,7 +83,7 @@ Feature: The launcher dies
       Then no process of the attempt is alive
       And another attempt works
       And planted, launch, step and end were each hit at least 20 times
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive
 
       Examples:
         | network   |
@@ -99,4 +99,4 @@ Feature: The launcher dies
       And nothing on the host is new or changed afterwards
       And planted, an empty file too many is noticed
       And planted, launch, step and end were each hit at least 50 times
-      And bare, a step with such children leaves them alive
+      And bare, such a step leaves processes alive

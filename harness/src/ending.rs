@@ -15,6 +15,10 @@ pub enum Ending {
     Prints(Vec<u8>),
     /// All of its stderr.
     Complains(Vec<u8>),
+    /// So many bytes of stdout.
+    Length(usize),
+    /// No later than this after its start.
+    Within(Duration),
     /// Among what the caller's terminal shows.
     Shows(Vec<u8>),
     /// No later than this after the last deed at the terminal.
@@ -30,6 +34,11 @@ impl Ending {
             Self::Code(code) => (launch.exit == Some(*code), told(launch)),
             Self::Prints(bytes) => (launch.stdout == *bytes, format!("printed {}", shown(&launch.stdout))),
             Self::Complains(bytes) => (launch.stderr == *bytes, format!("complained {}", shown(&launch.stderr))),
+            Self::Length(bytes) => (launch.stdout.len() == *bytes, format!("printed {} bytes", launch.stdout.len())),
+            Self::Within(bound) => {
+                let held = !launch.timed_out && launch.took <= *bound;
+                (held, format!("ended after {:.1?}{}", launch.took, if launch.timed_out { ", by force" } else { "" }))
+            }
             Self::Shows(_) | Self::After(_) | Self::Restored => {
                 launch.terminal.as_ref().map_or((false, "there was no terminal".to_owned()), |seen| self.at(seen))
             }

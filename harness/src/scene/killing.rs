@@ -40,8 +40,31 @@ for name in plain setsid double nohup deaf; do
 done
 "#;
 
-/// How many of them there are, with the step itself.
-pub const MEMBERS: usize = 6;
+/// What a step is at when its launcher gets a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It has children of every kind.
+    Family,
+    /// It ignores all signals that ask it to end.
+    Deaf,
+}
+
+impl Work {
+    fn script(self) -> &'static str {
+        match self {
+            Self::Family => FAMILY,
+            Self::Deaf => "trap '' HUP INT QUIT TERM",
+        }
+    }
+
+    /// How many processes it is, with the step itself.
+    pub fn members(self) -> usize {
+        match self {
+            Self::Family => 6,
+            Self::Deaf => 1,
+        }
+    }
+}
 
 /// A step that leaves a process behind, tells its first act and, when a pipe was opened for it, its last.
 const MORTAL: &str = r#"
@@ -65,17 +88,17 @@ const LOOK: Duration = Duration::from_millis(1);
 const GOES_ON: Duration = Duration::from_millis(300);
 
 impl Scene {
-    /// Runs a step with children of every kind; when all are at work, its launcher gets a signal. Keeps which processes are
-    /// left at the bound, and ends them.
+    /// Runs a step that waits; when it is at work, its launcher gets a signal. Keeps which processes are left at the bound, and
+    /// ends them.
     ///
     /// # Errors
     /// When the harness cannot prepare the launch, or the step does not get so far.
-    pub async fn run_and_signal(&mut self, signal: Signal, bound: Duration) -> Result<(), String> {
+    pub async fn run_and_signal(&mut self, work: Work, signal: Signal, bound: Duration) -> Result<(), String> {
         if !self.can_be_asked()? {
             return Ok(());
         }
         self.refusal = Refusal::Marked;
-        self.plan.action = Action::Run(self.family("."));
+        self.plan.action = Action::Run(self.work(work, "."));
         let (worktree, mark) = (self.next_worktree()?, self.mark());
         self.attempts += 1;
         let live = Live::default();
@@ -92,13 +115,13 @@ impl Scene {
     ///
     /// # Errors
     /// As [`Scene::run_and_signal`].
-    pub async fn bare_and_signal(&mut self, signal: Signal) -> Result<Deaths, String> {
+    pub async fn bare_and_signal(&mut self, work: Work, signal: Signal) -> Result<Deaths, String> {
         const MOMENT: Duration = Duration::from_millis(100);
         let (folder, mark) = (self.factory().join("bare"), self.mark());
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let live = Live::default();
         let deed = signal_at_work(&live, &folder, &mark, signal, MOMENT);
-        let (command, nonce) = (self.family(&folder.display().to_string()), format!("{}-bare", self.nonce));
+        let (command, nonce) = (self.work(work, &folder.display().to_string()), format!("{}-bare", self.nonce));
         let launcher = Self::launcher()?;
         let bare = launcher.bare_live(&command, &nonce, &self.plan, &live);
         let (launch, deaths) = futures::future::join(bare, deed).await;
@@ -201,8 +224,9 @@ impl Scene {
         format!("alive-{}-", self.nonce)
     }
 
-    fn family(&self, folder: &str) -> Vec<String> {
-        let text = format!("cd {folder} || exit\n{FAMILY}\n{WAITS}");
+    /// The step in a folder, with the mark in its argv.
+    fn work(&self, work: Work, folder: &str) -> Vec<String> {
+        let text = format!("cd {folder} || exit\n{}\n{WAITS}", work.script());
         [SHELL, "-c", &text, &self.mark()].map(str::to_owned).to_vec()
     }
 }

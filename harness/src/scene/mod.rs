@@ -4,7 +4,7 @@ mod killing;
 mod running;
 mod words;
 
-pub use killing::{Deaths, MEMBERS};
+pub use killing::{Deaths, Work};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -117,6 +117,10 @@ pub struct Scene {
     pub furnished: Vec<Furnished>,
     /// The session that a step was seen in.
     pub session: Option<i32>,
+    /// What became of the processes of attempts whose launcher was ended.
+    pub deaths: Option<Deaths>,
+    /// The signal that a launcher got, and what its step was at.
+    pub signal: Option<(Work, Signal)>,
     /// A process of the user that a step must not touch.
     pub bystander: Option<Bystander>,
     /// What the user's programs share, and what it held at first.
@@ -157,6 +161,10 @@ impl Scene {
             shared: None,
             deaths: None,
             signal: None,
+            deaths: None,
+            signal: None,
+            bystander: None,
+            shared: None,
             endings: Vec::new(),
             said: None,
             attempts: 0,

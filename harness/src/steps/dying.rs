@@ -11,7 +11,7 @@ use crate::lab::home;
 use crate::launch::SHELL;
 use crate::living;
 use crate::plan::Action;
-use crate::scene::{Deaths, Looks, MEMBERS, Scene};
+use crate::scene::{Deaths, Looks, Scene, Work};
 use crate::tree::Tree;
 use crate::verdict::ControlKind;
 
@@ -26,12 +26,13 @@ fn by_ended_thread(scene: &mut Scene) {
 }
 
 #[when(
-    regex = r"^its launcher gets (SIG\w+) while a step runs that has children of every kind, which have (\d+) s to die$"
+    regex = r"^its launcher gets (SIG\w+) while a step runs that (has children of every kind|ignores signals), which (?:have|has) (\d+) s to die$"
 )]
-async fn signalled(scene: &mut Scene, signal: String, seconds: u64) -> StepResult {
+async fn signalled(scene: &mut Scene, signal: String, work: String, seconds: u64) -> StepResult {
     let signal = signal.parse().map_err(|e| format!("{signal}: {e}"))?;
-    scene.signal = Some(signal);
-    scene.run_and_signal(signal, Duration::from_secs(seconds)).await
+    let work = if work == "ignores signals" { Work::Deaf } else { Work::Family };
+    scene.signal = Some((work, signal));
+    scene.run_and_signal(work, signal, Duration::from_secs(seconds)).await
 }
 
 #[when(
@@ -64,11 +65,11 @@ fn none_alive(scene: &mut Scene) -> StepResult {
         Some(moments) => format!("of {} attempts {told}", moments.attempts),
     };
     scene.found_certain(left.is_empty(), seen);
-    if moments.is_none() && before < MEMBERS {
-        scene.found_certain(
-            false,
-            format!("{before} of {MEMBERS} processes were at work before the launcher got a signal"),
-        );
+    if let (None, Some((work, _))) = (moments, scene.signal)
+        && before < work.members()
+    {
+        let seen = format!("{before} of {} processes were at work before the launcher got a signal", work.members());
+        scene.found_certain(false, seen);
     }
     Ok(())
 }
@@ -95,11 +96,11 @@ fn hit(scene: &mut Scene, times: usize) -> StepResult {
     Ok(())
 }
 
-#[then("bare, a step with such children leaves them alive")]
+#[then("bare, such a step leaves processes alive")]
 async fn bare_alive(scene: &mut Scene) -> StepResult {
-    let signal = scene.signal.unwrap_or(Signal::SIGKILL);
-    let deaths = scene.bare_and_signal(signal).await?;
-    let shown = deaths.before >= MEMBERS && deaths.left.len() >= MEMBERS - 1;
+    let (work, signal) = scene.signal.unwrap_or((Work::Family, Signal::SIGKILL));
+    let deaths = scene.bare_and_signal(work, signal).await?;
+    let shown = deaths.before >= work.members() && deaths.left.len() >= work.members().saturating_sub(1).max(1);
     let seen = format!("bare: of {} processes at work {} are left", deaths.before, deaths.left.len());
     scene.control(ControlKind::Bare, shown, seen);
     Ok(())

@@ -7,6 +7,7 @@ mod allowed;
 mod asking;
 mod bystander;
 mod descriptors;
+mod detached;
 mod dying;
 mod egress;
 mod environment;

@@ -44,6 +44,13 @@ async fn script_with(scene: &mut Scene, argument: String, text: String) -> StepR
     run(scene, [SHELL, "-c", &text, "script", &argument].map(str::to_owned).to_vec()).await
 }
 
+/// `$0` is the mark of this scenario's processes.
+#[when(regex = r#"(?s)^the step, with its mark, is the script "(.*)"$"#)]
+async fn marked_script(scene: &mut Scene, text: String) -> StepResult {
+    let (text, mark) = (scene.expand_text(&text)?, scene.mark());
+    run(scene, [SHELL, "-c", &text, &mark].map(str::to_owned).to_vec()).await
+}
+
 #[when(regex = r#"^the step is the command "(.*)"$"#)]
 async fn command(scene: &mut Scene, words: String) -> StepResult {
     let argv = words.split(' ').map(|word| scene.expand(word)).collect::<Result<_, _>>()?;
