@@ -125,10 +125,6 @@ pub struct Scene {
     pub bystander: Option<Bystander>,
     /// What the user's programs share, and what it held at first.
     pub shared: Option<(Shared, Content)>,
-    /// What became of the processes of attempts whose launcher was ended.
-    pub deaths: Option<Deaths>,
-    /// The signal that a launcher got.
-    pub signal: Option<Signal>,
     /// How the last launch had to end.
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
@@ -161,10 +157,6 @@ impl Scene {
             shared: None,
             deaths: None,
             signal: None,
-            deaths: None,
-            signal: None,
-            bystander: None,
-            shared: None,
             endings: Vec::new(),
             said: None,
             attempts: 0,

@@ -208,6 +208,7 @@ fn pass_keys(own: &Own, master: &File) {
         }
         let _ = own.take_over(master);
         if !own.wait() || !own.is_ours() {
+            was_away = true;
             continue;
         }
         if let Modes::Over = *own.modes() {
