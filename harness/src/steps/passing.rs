@@ -1,5 +1,7 @@
 //! Given, When and Then: what passes between a step and its caller: arguments, input, output, errors, exit code.
 
+use std::time::Duration;
+
 use cucumber::{given, then, when};
 
 use super::StepResult;
@@ -29,6 +31,7 @@ fn merged(scene: &mut Scene) {
 #[given("its caller ignores and blocks signals")]
 fn deaf(scene: &mut Scene) {
     scene.plan.caller.deaf = true;
+    scene.plan.caller.patience = Some(Duration::from_secs(10)); // one that waits for SIGCHLD waits for ever
 }
 
 /// As it is: the step tells by what it prints that it ran.
@@ -45,8 +48,9 @@ async fn script_with(scene: &mut Scene, argument: String, text: String) -> StepR
 }
 
 /// `$0` is the mark of this scenario's processes.
-#[when(regex = r#"(?s)^the step, with its mark, is the script "(.*)"$"#)]
-async fn marked_script(scene: &mut Scene, text: String) -> StepResult {
+#[when(regex = r#"(?s)^for no longer than (\d+) s, the step is the script "(.*)"$"#)]
+async fn marked_script(scene: &mut Scene, seconds: u64, text: String) -> StepResult {
+    scene.plan.caller.patience = Some(Duration::from_secs(seconds));
     let (text, mark) = (scene.expand_text(&text)?, scene.mark());
     run(scene, [SHELL, "-c", &text, &mark].map(str::to_owned).to_vec()).await
 }
