@@ -7,10 +7,14 @@ use cucumber::{given, then, when};
 use super::StepResult;
 use crate::ending::{self, Ending};
 use crate::launch::{Launch, SHELL};
+use crate::living;
 use crate::observe;
 use crate::plan::Action;
-use crate::scene::{Refusal, Scene};
+use crate::scene::{Deaths, Refusal, Scene};
 use crate::verdict::ControlKind;
+
+/// How long a process may outlive its attempt.
+const DYING: Duration = Duration::from_secs(2);
 
 #[given(regex = r#"^its input is "(.*)"$"#)]
 fn input(scene: &mut Scene, words: String) -> StepResult {
@@ -52,7 +56,13 @@ async fn script_with(scene: &mut Scene, argument: String, text: String) -> StepR
 async fn marked_script(scene: &mut Scene, seconds: u64, text: String) -> StepResult {
     scene.plan.caller.patience = Some(Duration::from_secs(seconds));
     let (text, mark) = (scene.expand_text(&text)?, scene.mark());
-    run(scene, [SHELL, "-c", &text, &mark].map(str::to_owned).to_vec()).await
+    run(scene, [SHELL, "-c", &text, &mark].map(str::to_owned).to_vec()).await?;
+    if !scene.launches.is_empty() {
+        let left = living::gone(|| living::marked(&mark), DYING).await;
+        living::end(&left);
+        scene.deaths = Some(Deaths { left, ..Deaths::default() });
+    }
+    Ok(())
 }
 
 #[when(regex = r#"^the step is the command "(.*)"$"#)]
@@ -109,6 +119,16 @@ async fn bare_same(scene: &mut Scene) -> StepResult {
     let bare = bare(scene).await?;
     let (same, seen) = all(scene, &bare);
     scene.control(ControlKind::Bare, same, format!("bare: {seen}"));
+    Ok(())
+}
+
+#[then("bare, the same command leaves processes alive")]
+async fn bare_leaves(scene: &mut Scene) -> StepResult {
+    let bare = bare(scene).await?;
+    let left = living::marked(&scene.mark());
+    living::end(&left);
+    let seen = format!("bare: exit {:?}, {} are left: {}", bare.exit, left.len(), living::told(&left));
+    scene.control(ControlKind::Bare, !left.is_empty(), seen);
     Ok(())
 }
 
