@@ -29,6 +29,7 @@ const SILENT: Duration = Duration::from_millis(200);
 #[when(regex = r#"^the step ends after it has done "(.*)"$"#)]
 async fn leaves(scene: &mut Scene, how: String) -> StepResult {
     scene.refusal = Refusal::Marked;
+    scene.plan.caller.mute = true; // what it leaves behind may keep the other ends of pipes open
     scene.words = scene.expand_text(&how)?;
     scene.plan.action = Action::Run(left_behind(scene, "."));
     let worktree = scene.next_worktree()?;
@@ -59,7 +60,7 @@ async fn bare_lives_on(scene: &mut Scene) -> StepResult {
     let folder = scene.factory().join("bare");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let command = left_behind(scene, &folder.display().to_string());
-    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let bare = Scene::launcher()?.bare_with(&command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
     let left = living::marked(&scene.mark());
     living::end(&left);
     let seen = format!("bare: exit {:?}, {} are left: {}", bare.exit, left.len(), living::told(&left));
@@ -69,7 +70,13 @@ async fn bare_lives_on(scene: &mut Scene) -> StepResult {
 
 #[then(regex = r"^it ends within (\d+) s$")]
 fn ends_within(scene: &mut Scene, seconds: u64) -> StepResult {
-    must(scene, Ending::Within(Duration::from_secs(seconds)))
+    let ending = Ending::Within(Duration::from_secs(seconds));
+    if let Ok(launch) = scene.last() {
+        let (held, seen) = ending.judge(launch);
+        scene.found_certain(held, seen);
+        scene.endings.push(ending);
+    }
+    Ok(())
 }
 
 #[then(regex = r"^it prints (\d+) bytes$")]
@@ -104,6 +111,9 @@ async fn planted_stays(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+/// How long an attempt with a neighbour is waited for.
+const PATIENCE: Duration = Duration::from_secs(12);
+
 /// What the neighbour prints, line by line, while the other is at it.
 const NEIGHBOUR: &str = "for n in 1 2 3 4 5 6 7 8 9; do echo $n; sleep 0.05; done; exit 9";
 
@@ -117,6 +127,7 @@ async fn beside_script(scene: &mut Scene, text: String) -> StepResult {
 async fn beside(scene: &mut Scene, command: Vec<String>) -> StepResult {
     scene.refusal = Refusal::Marked;
     scene.endings.clear();
+    scene.plan.caller.patience = Some(PATIENCE);
     scene.run_beside([SHELL, "-c", NEIGHBOUR].map(str::to_owned).to_vec(), command).await
 }
 

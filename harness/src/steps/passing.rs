@@ -1,14 +1,20 @@
 //! Given, When and Then: what passes between a step and its caller: arguments, input, output, errors, exit code.
 
+use std::time::Duration;
+
 use cucumber::{given, then, when};
 
 use super::StepResult;
 use crate::ending::{self, Ending};
 use crate::launch::{Launch, SHELL};
+use crate::living;
 use crate::observe;
 use crate::plan::Action;
-use crate::scene::{Refusal, Scene};
+use crate::scene::{Deaths, Refusal, Scene};
 use crate::verdict::ControlKind;
+
+/// How long a process may outlive its attempt.
+const DYING: Duration = Duration::from_secs(2);
 
 #[given(regex = r#"^its input is "(.*)"$"#)]
 fn input(scene: &mut Scene, words: String) -> StepResult {
@@ -29,6 +35,7 @@ fn merged(scene: &mut Scene) {
 #[given("its caller ignores and blocks signals")]
 fn deaf(scene: &mut Scene) {
     scene.plan.caller.deaf = true;
+    scene.plan.caller.patience = Some(Duration::from_secs(10)); // one that waits for SIGCHLD waits for ever
 }
 
 /// As it is: the step tells by what it prints that it ran.
@@ -45,10 +52,17 @@ async fn script_with(scene: &mut Scene, argument: String, text: String) -> StepR
 }
 
 /// `$0` is the mark of this scenario's processes.
-#[when(regex = r#"(?s)^the step, with its mark, is the script "(.*)"$"#)]
-async fn marked_script(scene: &mut Scene, text: String) -> StepResult {
+#[when(regex = r#"(?s)^for no longer than (\d+) s, the step is the script "(.*)"$"#)]
+async fn marked_script(scene: &mut Scene, seconds: u64, text: String) -> StepResult {
+    scene.plan.caller.patience = Some(Duration::from_secs(seconds));
     let (text, mark) = (scene.expand_text(&text)?, scene.mark());
-    run(scene, [SHELL, "-c", &text, &mark].map(str::to_owned).to_vec()).await
+    run(scene, [SHELL, "-c", &text, &mark].map(str::to_owned).to_vec()).await?;
+    if !scene.launches.is_empty() {
+        let left = living::gone(|| living::marked(&mark), DYING).await;
+        living::end(&left);
+        scene.deaths = Some(Deaths { left, ..Deaths::default() });
+    }
+    Ok(())
 }
 
 #[when(regex = r#"^the step is the command "(.*)"$"#)]
@@ -105,6 +119,16 @@ async fn bare_same(scene: &mut Scene) -> StepResult {
     let bare = bare(scene).await?;
     let (same, seen) = all(scene, &bare);
     scene.control(ControlKind::Bare, same, format!("bare: {seen}"));
+    Ok(())
+}
+
+#[then("bare, the same command leaves processes alive")]
+async fn bare_leaves(scene: &mut Scene) -> StepResult {
+    let bare = bare(scene).await?;
+    let left = living::marked(&scene.mark());
+    living::end(&left);
+    let seen = format!("bare: exit {:?}, {} are left: {}", bare.exit, left.len(), living::told(&left));
+    scene.control(ControlKind::Bare, !left.is_empty(), seen);
     Ok(())
 }
 
