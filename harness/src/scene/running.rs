@@ -113,6 +113,14 @@ impl Scene {
         self.launches.push(launch);
     }
 
+    /// Runs a command without any sandbox, for the plan's caller: for controls.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn bare(&self, command: &[String]) -> Result<Launch, String> {
+        Self::launcher()?.bare_with(command, &format!("{}-bare", self.nonce), &self.plan).await
+    }
+
     /// Carries out a plan without keeping it: for controls.
     ///
     /// # Errors

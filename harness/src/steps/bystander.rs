@@ -25,13 +25,13 @@ async fn as_it_was(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe does it harm")]
 async fn bare_harms(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     control(scene, &bare).await
 }
 
 #[then(regex = r#"^bare, the probe "(.+)" sees it$"#)]
 async fn bare_probe_sees(scene: &mut Scene, words: String) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.probe(&words)?).await?;
     let (sees, seen) = pids(&bare);
     scene.control(ControlKind::Bare, sees, format!("bare: {seen}"));
     Ok(())
@@ -39,7 +39,7 @@ async fn bare_probe_sees(scene: &mut Scene, words: String) -> StepResult {
 
 #[then(regex = r#"^bare, the probe "(.+)" does it harm$"#)]
 async fn bare_probe_harms(scene: &mut Scene, words: String) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.probe(&words)?).await?;
     control(scene, &bare).await
 }
 
@@ -59,7 +59,7 @@ fn sees_none(scene: &mut Scene) -> StepResult {
 
 #[then("bare, it sees it")]
 async fn bare_sees(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (sees, seen) = pids(&bare);
     scene.control(ControlKind::Bare, sees, format!("bare: {seen}"));
     Ok(())

@@ -24,7 +24,7 @@ fn no_descriptor(scene: &mut Scene) -> StepResult {
 
 #[then("bare, there is a descriptor above 2")]
 async fn bare_descriptor(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (above, seen) = descriptors(&bare);
     scene.control(ControlKind::Bare, above.is_some_and(|n| n > 0), format!("bare: {seen}"));
     Ok(())
@@ -53,7 +53,7 @@ fn unharmed(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe does them harm")]
 async fn bare_harms(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let harm = of(&bare)?.harm();
     let shown = harm.is_some() && bare.unfinished().is_none();
     let seen = format!("bare: {harm:?}; {}", bare.report.summary());

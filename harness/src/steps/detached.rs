@@ -60,7 +60,7 @@ async fn bare_lives_on(scene: &mut Scene) -> StepResult {
     let folder = scene.factory().join("bare");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let command = left_behind(scene, &folder.display().to_string());
-    let bare = Scene::launcher()?.bare_with(&command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&command).await?;
     let left = living::marked(&scene.mark());
     living::end(&left);
     let seen = format!("bare: exit {:?}, {} are left: {}", bare.exit, left.len(), living::told(&left));

@@ -43,7 +43,7 @@ fn not_the_origin(scene: &mut Scene, name: String) -> StepResult {
 #[then(regex = r#"^bare, "(.+)" answers$"#)]
 async fn bare_answers(scene: &mut Scene, authority: String) -> StepResult {
     let command = scene.probe(&format!("connect --proxy none {authority}"))?;
-    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&command).await?;
     scene.control(ControlKind::Bare, answered(&bare, ""), format!("bare: {}", bare.report.summary()));
     Ok(())
 }

@@ -31,7 +31,7 @@ fn agent_argv(scene: &mut Scene) -> StepResult {
 async fn planted_switch(scene: &mut Scene) -> StepResult {
     let agent = format!("{HOME}/.local/bin/claude");
     let argv = [agent.as_str(), "--sandbox", "disabled", "-p", "true"].map(str::to_owned);
-    let bare = Scene::launcher()?.bare(&argv, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&argv).await?;
     let (held, seen) = no_switch(&bare.output());
     scene.control(ControlKind::Planted, !held && bare.exit == Some(0), seen);
     Ok(())
@@ -152,7 +152,7 @@ fn not_set(scene: &mut Scene) -> StepResult {
 
 #[then("bare, it is set")]
 async fn bare_set(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let seen = detail(&bare, "env", "vars");
     let shown = seen.as_object().is_some_and(|vars| !vars.is_empty());
     scene.control(ControlKind::Bare, shown, format!("bare: {seen}"));
@@ -172,7 +172,7 @@ fn none_but(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
 
 #[then("bare, it sees others")]
 async fn bare_others(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let others = others(&bare, &scene.asked);
     let seen = format!("bare: {others:?}");
     scene.control(ControlKind::Bare, others.is_some_and(|others| !others.is_empty()), seen);

@@ -10,7 +10,7 @@ use crate::verdict::{Control, ControlKind};
 
 #[then("bare, the same probe reads the key")]
 async fn bare_reads(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let found = secret(&bare).filter(|_| bare.unfinished().is_none());
     let seen = found.clone().unwrap_or_else(|| format!("bare, no key: {}", bare.report.summary()));
     keep(scene, found.is_some(), seen);
@@ -29,7 +29,7 @@ fn has_not(scene: &mut Scene, name: String) -> StepResult {
 #[then("bare, the same probe adds it there")]
 async fn bare_adds(scene: &mut Scene) -> StepResult {
     let name = scene.searched.clone().ok_or("no key was searched for")?;
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let there = has(&name)?;
     if there {
         keyring::remove(&name).map_err(|e| format!("the key {name}: {e}"))?;

@@ -17,7 +17,7 @@ fn own_namespace(scene: &mut Scene, kind: String) -> StepResult {
 
 #[then(regex = r"^bare, its (\w+) namespace is the host's$")]
 async fn bare_namespace(scene: &mut Scene, kind: String) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (inside, host) = (of_step(&bare, &kind), of_host(&kind)?);
     scene.control(
         ControlKind::Bare,
@@ -29,7 +29,7 @@ async fn bare_namespace(scene: &mut Scene, kind: String) -> StepResult {
 
 #[then(regex = r#"^bare, the probe "(.+)" is in the host's (\w+) namespace$"#)]
 async fn probe_in_namespace(scene: &mut Scene, words: String, kind: String) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.probe(&words)?).await?;
     let (inside, host) = (of_step(&bare, &kind), of_host(&kind)?);
     scene.control(ControlKind::Bare, inside == Some(host), shown(&kind, inside, host));
     Ok(())
@@ -61,7 +61,7 @@ fn no_capability(scene: &mut Scene) -> StepResult {
 
 #[then("bare, it has one")]
 async fn bare_capability(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let sets = capabilities(&bare);
     let shown = sets.iter().any(|(_, set)| set.as_deref().is_some_and(|set| !is_empty(set)));
     scene.control(ControlKind::Bare, shown, format!("bare: {sets:?}"));
@@ -87,7 +87,7 @@ fn no_new_privileges(scene: &mut Scene) -> StepResult {
 
 #[then("bare, it could")]
 async fn bare_could(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (set, seen) = no_new_privs(&bare);
     scene.control(ControlKind::Bare, !set && bare.unfinished().is_none(), format!("bare: {seen}"));
     Ok(())

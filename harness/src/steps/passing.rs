@@ -209,7 +209,7 @@ fn told(launch: &Launch) -> Result<Option<Option<String>>, String> {
 }
 
 async fn bare(scene: &Scene) -> Result<Launch, String> {
-    Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await
+    scene.bare(&scene.command()?).await
 }
 
 /// Whether a launch ends as the last one had to.

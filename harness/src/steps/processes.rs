@@ -18,7 +18,7 @@ fn none_shows(scene: &mut Scene) -> StepResult {
 
 #[then("bare, a process shows it")]
 async fn bare_shows(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (hits, seen) = hits(&bare);
     scene.control(ControlKind::Bare, hits == Some(true), format!("bare: {seen}"));
     Ok(())

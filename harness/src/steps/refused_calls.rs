@@ -20,7 +20,7 @@ fn refused_with(scene: &mut Scene, errno: String) -> StepResult {
 #[then("bare, the same probe is answered otherwise")]
 async fn bare_otherwise(scene: &mut Scene) -> StepResult {
     let errno = scene.searched.clone().ok_or("nothing was refused")?;
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (all, seen) = answers(&bare, |answer| answer != Some(&errno));
     scene.control(ControlKind::Bare, all && bare.unfinished().is_none(), format!("bare: {seen}"));
     Ok(())
@@ -28,7 +28,7 @@ async fn bare_otherwise(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe makes one, if the kernel has them")]
 async fn bare_makes(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (shown, seen) = answers(&bare, |answer| answer.is_none());
     let lacks = |answer: Option<&String>| answer.is_some_and(|errno| LACKING.contains(&errno.as_str()));
     let moot = answers(&bare, lacks)

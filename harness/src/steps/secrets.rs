@@ -34,7 +34,7 @@ fn the_secret(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe gets the secret")]
 async fn bare_secret(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let found = secret(&bare);
     let shown = found.is_some() && bare.unfinished().is_none();
     let moot = if shown { None } else { untraceable(&bare) };
@@ -46,7 +46,7 @@ async fn bare_secret(scene: &mut Scene) -> StepResult {
 #[then(regex = r#"^bare, the probe "(.+)" gets the secret$"#)]
 async fn bare_probe_secret(scene: &mut Scene, words: String) -> StepResult {
     let command = scene.probe(&words)?;
-    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&command).await?;
     let found = secret(&bare);
     scene.control(
         ControlKind::Bare,
@@ -60,7 +60,7 @@ async fn bare_probe_secret(scene: &mut Scene, words: String) -> StepResult {
 #[then(regex = r#"^bare, the probe "(.+)" succeeds and gets the secret$"#)]
 async fn bare_act_gets_secret(scene: &mut Scene, words: String) -> StepResult {
     let command = scene.probe(&words)?;
-    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&command).await?;
     let (found, all) = (secret(&bare), bare.report.lines.iter().all(|l| l.ok));
     let shown = found.is_some() && all && bare.unfinished().is_none();
     let seen = format!("{}; {}", found.unwrap_or_else(|| "bare, no secret".to_owned()), told(&bare));
@@ -71,7 +71,7 @@ async fn bare_act_gets_secret(scene: &mut Scene, words: String) -> StepResult {
 #[then(regex = r#"^bare, the probe "(.+)" succeeds and writes "(.+)"$"#)]
 async fn bare_act_writes(scene: &mut Scene, words: String, path: String) -> StepResult {
     let (command, path) = (scene.probe(&words)?, scene.expand(&path)?);
-    let bare = Scene::launcher()?.bare(&command, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&command).await?;
     let (there, all) = (std::fs::symlink_metadata(&path).is_ok(), bare.report.lines.iter().all(|l| l.ok));
     act(scene, there && all && bare.unfinished().is_none(), told(&bare), &bare);
     Ok(())
@@ -95,7 +95,7 @@ fn nothing_there(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe finds it")]
 async fn bare_finds(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok);
     scene.control(ControlKind::Bare, shown && bare.unfinished().is_none(), told(&bare));
     Ok(())
@@ -112,7 +112,7 @@ fn not_there(scene: &mut Scene, path: String) -> StepResult {
 #[then(regex = r#"^bare, the same probe writes "(.+)"$"#)]
 async fn bare_writes(scene: &mut Scene, path: String) -> StepResult {
     let path = scene.expand(&path)?;
-    let bare = Scene::launcher()?.bare_with(&scene.command()?, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let there = std::fs::symlink_metadata(&path).is_ok();
     scene.control(ControlKind::Bare, there && bare.unfinished().is_none(), told(&bare));
     Ok(())

@@ -28,7 +28,7 @@ fn as_it_was(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe changes it")]
 async fn bare_changes(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (before, now) = looked_at(scene)?;
     let seen = format!("bare: {}; {}", seen(&before, &now), bare.report.summary());
     scene.control(ControlKind::Bare, before != now && bare.unfinished().is_none(), seen);
@@ -47,7 +47,7 @@ fn says_not(scene: &mut Scene, words: String) -> StepResult {
 #[then(regex = r#"^bare, the same probe says "(.+)"$"#)]
 async fn bare_says(scene: &mut Scene, words: String) -> StepResult {
     let words = scene.expand(&words)?;
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let says = bare.output().contains(&words);
     scene.control(ControlKind::Bare, says, format!("bare, says {words}: {says}; {}", bare.report.summary()));
     Ok(())
@@ -64,7 +64,7 @@ fn has_none(scene: &mut Scene, key: String) -> StepResult {
 #[then("bare, the same probe makes it there")]
 async fn bare_makes(scene: &mut Scene) -> StepResult {
     let key = ipc::key(scene.searched.as_deref().ok_or("no key was searched for")?)?;
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let there = ipc::has_memory(key);
     ipc::remove_memory(key);
     scene.control(ControlKind::Bare, there, format!("bare, there: {there}; {}", bare.report.summary()));

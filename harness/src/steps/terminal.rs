@@ -74,7 +74,7 @@ async fn bare_probe_types(scene: &mut Scene, words: String) -> StepResult {
 
 /// Some kernels let nobody type so: then the control is moot.
 async fn types_bare(scene: &mut Scene, command: &[String]) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(command).await?;
     let typed = typed(&bare)?;
     let seen = format!("bare, typed: {:?}; {}", crate::text::line(&typed, 60), bare.report.summary());
     let (shown, moot) = (!typed.is_empty(), host::no_tiocsti());

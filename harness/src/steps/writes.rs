@@ -35,7 +35,7 @@ fn victim_kept(scene: &mut Scene) -> StepResult {
 
 #[then("bare, the same probe changes the user's file")]
 async fn victim_changed(scene: &mut Scene) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.command()?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.command()?).await?;
     let (held, seen) = victim_as_it_was(scene)?;
     scene.control(ControlKind::Bare, !held && bare.unfinished().is_none(), format!("bare: {seen}"));
     Ok(())
@@ -43,7 +43,7 @@ async fn victim_changed(scene: &mut Scene) -> StepResult {
 
 #[then(regex = r#"^bare, the probe "(.+)" changes the user's file$"#)]
 async fn probe_changes_victim(scene: &mut Scene, words: String) -> StepResult {
-    let bare = Scene::launcher()?.bare(&scene.probe(&words)?, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(&scene.probe(&words)?).await?;
     let (held, seen) = victim_as_it_was(scene)?;
     scene.control(ControlKind::Bare, !held && bare.unfinished().is_none(), format!("bare: {seen}"));
     Ok(())
@@ -87,7 +87,7 @@ async fn bare_probe_succeeds(scene: &mut Scene, words: String) -> StepResult {
 }
 
 async fn succeeds_bare(scene: &mut Scene, command: &[String]) -> StepResult {
-    let bare = Scene::launcher()?.bare_with(command, &format!("{}-bare", scene.nonce), &scene.plan).await?;
+    let bare = scene.bare(command).await?;
     let shown = !bare.report.lines.is_empty() && bare.report.lines.iter().all(|l| l.ok) && bare.unfinished().is_none();
     let moot = if shown { None } else { secrets::untraceable(&bare) };
     let seen = format!("bare: {}", bare.report.summary());
@@ -142,7 +142,7 @@ async fn bare_command_leaves(scene: &mut Scene, variable: String) -> StepResult 
 }
 
 async fn bare_leaves_it(scene: &mut Scene, command: &[String]) -> StepResult {
-    let bare = Scene::launcher()?.bare(command, &format!("{}-bare", scene.nonce)).await?;
+    let bare = scene.bare(command).await?;
     let (there, seen) = searched(scene)?;
     scene.control(ControlKind::Bare, there, format!("bare, exit {:?}, {seen}", bare.exit));
     Ok(())
