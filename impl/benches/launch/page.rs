@@ -161,9 +161,13 @@ pub fn facts(ground: &Ground) -> io::Result<String> {
     let load = load.split(' ').next().unwrap_or_default();
     let who =
         if ground.user.is_some() { "An ordinary user, although root started it." } else { "The user who started it." };
+    // proc_pid_stat(5): the policy is field 41; what follows the name in parentheses begins with the third.
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let policy = stat.rsplit(')').next().and_then(|fields| fields.split_whitespace().nth(41 - 3));
+    let ahead = if policy.is_some_and(|p| p != "0") { " With real-time priority (chrt), past other work." } else { "" };
     let disk = |folder: &Path| said(Command::new("stat").args(["-f", "-c", "%T"]).arg(folder));
     Ok(format!(
-        "Linux {kernel}, bubblewrap {}, {} cores, home on {}, temp folder on {}, load {load} at the end, {}.\n{who}\n",
+        "Linux {kernel}, bubblewrap {}, {} cores, home on {}, temp folder on {}, load {load} at the end, {}.\n{who}{ahead}\n",
         said(Command::new("bwrap").arg("--version")),
         available_parallelism()?,
         disk(&ground.home),
