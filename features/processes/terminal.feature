@@ -120,13 +120,13 @@ Feature: A step at the caller's terminal
       Then the terminal shows "begin{newline}{1000000 x}end"
       And bare, the same command ends the same
 
-    # What is stopped reads, and forks nothing: a key that comes between vfork(2) and exec stops a child that its parent waits for
+    # exec: a process that has just been made by vfork(2) and is stopped keeps its parent from being stopped
     @program:bash
     Scenario: a shell has job control
       Given its caller has a terminal
       And at its caller's terminal
         | when it shows | do                                      |
-        | p-{nonce}>    | type sh -c 'echo u""p; read line'^M     |
+        | p-{nonce}>    | type sh -c 'echo u""p; exec sleep 60'^M |
         | up            | type ^Z                                 |
         | Stopped       | watch                                   |
         | p-{nonce}>    | type jobs^M                             |
