@@ -178,6 +178,26 @@ fn lines_and_an_end_that_were_typed_too_early_are_the_steps() {
 }
 
 #[test]
+fn however_much_was_typed_too_early_the_step_starts_and_gets_all_of_it() {
+    let lines = "a line that was typed before anything was there to read it\r".repeat(7_000);
+    let flooded = |script: &str| {
+        let factory = factory("", script);
+        let mut tty = Tty::open(24, 80);
+        tty.type_in(&lines[..8 << 10]);
+        tty.go_on_typing(format!("{}\x04", &lines[8 << 10..]));
+        tty.run(&run(&factory));
+        (factory, tty)
+    };
+    let (_factory, mut tty) = flooded("echo STARTED; exec sleep 999");
+    tty.until("STARTED");
+    kill(Pid::from_raw(tty.child().id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(tty.end().0, Some(143));
+    let (_factory, mut tty) = flooded("echo lines: $(grep -c 'typed before'); exit 5");
+    tty.until("lines: 7000\r");
+    assert_eq!(tty.end().0, Some(5));
+}
+
+#[test]
 fn all_of_much_output_is_shown() {
     let (_factory, mut tty) = on_a_terminal("head -c 3000000 /dev/zero | tr '\\0' '#'; echo; echo end");
     assert_eq!(tty.until("\r\nend\r\n").matches('#').count(), 3_000_000);

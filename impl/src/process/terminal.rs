@@ -21,6 +21,9 @@ use super::stdio::{Teller, put};
 /// Between two looks whether kusaw has come to the foreground: nobody tells.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// Passed on before the step is there to read: its terminal takes more than this without waiting, and not any amount.
+const BEFORE: usize = 4096;
+
 /// The terminal of the user.
 #[derive(Debug)]
 pub struct Terminal {
@@ -82,7 +85,7 @@ impl Terminal {
             tcsetattr(&master, SetArg::TCSANOW, &tcgetattr(&self.own.fd)?)?;
         }
         self.own.resize(&master);
-        self.own.take_over(&master)?;
+        self.own.take_over(&master, BEFORE)?;
         let (own, keys) = (self.own.clone(), master.clone());
         thread::Builder::new().name("kusaw-keys".into()).spawn(move || pass_keys(&own, &keys))?;
         thread::Builder::new().name("kusaw-screen".into()).spawn(move || {
@@ -121,15 +124,23 @@ impl Own {
         is_in_front && !is_locked()
     }
 
-    /// In the foreground, and once: turns all keys into bytes. What was typed before was for the step, lines and ends.
-    fn take_over(&self, master: &File) -> nix::Result<()> {
+    /// In the foreground, and once: turns all keys into bytes. What was typed before was for the step, lines and ends; while
+    /// there is more of it than `most` bytes, the rest is left for the next call.
+    fn take_over(&self, master: &File, most: usize) -> nix::Result<()> {
         if !matches!(*self.modes(), Modes::Users) || !self.is_ours() {
             return Ok(());
         }
         let users = tcgetattr(&self.fd)?;
         let waiting = || poll(&mut [PollFd::new(self.fd.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) == Ok(1);
+        let mut passed = 0;
         // In other modes an end of the input would be a NUL byte.
-        while users.local_flags.contains(LocalFlags::ICANON) && waiting() && self.pass_on(master).is_ok() {}
+        while users.local_flags.contains(LocalFlags::ICANON) && waiting() {
+            if passed >= most {
+                return Ok(());
+            }
+            let Ok(n) = self.pass_on(master) else { break };
+            passed += n;
+        }
         let mut modes = self.modes();
         if let Modes::Users = *modes {
             tcsetattr(&self.fd, SetArg::TCSANOW, &raw(&users))?;
@@ -138,14 +149,19 @@ impl Own {
         Ok(())
     }
 
-    /// What has been typed, or the next of it: bytes, or a line, or that the input ends here.
-    fn pass_on(&self, mut master: &File) -> io::Result<()> {
+    /// What has been typed, or the next of it: bytes, or a line, or that the input ends here. The value is how many bytes.
+    fn pass_on(&self, mut master: &File) -> io::Result<usize> {
         let mut typed = [0; 4096];
-        match nix::unistd::read(&self.fd, &mut typed)? {
-            0 if device(self.fd.as_fd()).is_none() => Err(io::ErrorKind::UnexpectedEof.into()),
-            0 => master.write_all(&[tcgetattr(&self.fd)?.control_chars[SpecialCharacterIndices::VEOF as usize]]),
-            n => master.write_all(&typed[..n]),
-        }
+        let n = match nix::unistd::read(&self.fd, &mut typed)? {
+            0 if device(self.fd.as_fd()).is_none() => return Err(io::ErrorKind::UnexpectedEof.into()),
+            0 => {
+                typed[0] = tcgetattr(&self.fd)?.control_chars[SpecialCharacterIndices::VEOF as usize];
+                1
+            }
+            n => n,
+        };
+        master.write_all(&typed[..n])?;
+        Ok(n)
     }
 
     fn take_over_again(&self) {
@@ -206,7 +222,7 @@ fn pass_keys(own: &Own, master: &File) {
             own.take_over_again();
             own.resize(master);
         }
-        let _ = own.take_over(master);
+        let _ = own.take_over(master, usize::MAX);
         if !own.wait() || !own.is_ours() {
             continue;
         }
