@@ -27,8 +27,11 @@ pub struct TempFolder {
     _lock: Flock<File>,
 }
 
-/// Six characters follow. What is called like this and held by nobody was left by a kusaw that was killed.
+/// Six letters or digits follow. A folder of the user's can be called like this as well: see `is_ours`.
 const PREFIX: &str = "kusaw-private-";
+
+/// What removal calls a folder that it has found further down; a number follows.
+const MOVED: &str = ".kusaw-removed-";
 
 impl TempFolder {
     /// Makes the folder below the system's temp folder, a short path, entered by its owner only. What is in it besides the
@@ -81,17 +84,34 @@ impl Drop for TempFolder {
     }
 }
 
-/// What cannot be removed, or is not this user's, is left alone.
+/// What cannot be removed, or was not made here, is left alone.
 fn sweep(folder: &Path) {
     let Ok(list) = std::fs::read_dir(folder) else { return };
     for entry in list.flatten().filter(|entry| is_name(entry.file_name().as_encoded_bytes())) {
-        let own = |meta: std::fs::Metadata| meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw();
-        if entry.metadata().is_ok_and(own)
-            && let Some(_held) = held_by_nobody(&entry.path())
+        if let Some(held) = held_by_nobody(&entry.path())
+            && is_ours(&held, &entry.path()).unwrap_or(false)
         {
             let _ = remove(&entry.path());
         }
     }
+}
+
+/// Whether a kusaw of this user has made it: only its owner can enter it, and there is nothing in it but the parts, and what
+/// a removal that was interrupted has moved up.
+fn is_ours(held: &File, folder: &Path) -> io::Result<bool> {
+    let meta = held.metadata()?;
+    if meta.uid() != nix::unistd::geteuid().as_raw() || meta.mode() & 0o777 != 0o700 {
+        return Ok(false);
+    }
+    let parts = Temp { root: folder.into() };
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_moved = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(MOVED.as_bytes()));
+        if !is_moved && path != parts.home() && path != parts.slash_tmp() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn is_name(name: &[u8]) -> bool {
@@ -150,7 +170,7 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
         drop(open_folder(folder, &name)?);
         let free = loop {
             *moved += 1;
-            let free = format!(".kusaw-removed-{moved}").into_bytes();
+            let free = format!("{MOVED}{moved}").into_bytes();
             let plain = nix::fcntl::RenameFlags::RENAME_NOREPLACE;
             match nix::fcntl::renameat2(folder, &name[..], top, &free[..], plain) {
                 Ok(()) => break free,
@@ -197,17 +217,32 @@ mod tests {
     #[test]
     fn only_what_was_ours_and_is_held_by_nobody_is_swept() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["private-killed", "private-Held00", "private-notes-of-mine", "other0", "private-short"] {
-            fs::create_dir_all(folder.path().join(format!("kusaw-{name}/part"))).unwrap();
-        }
-        fs::create_dir(folder.path().join("kusaw-private-early0")).unwrap(); // killed before it had a part
+        let make = |name: &str, part: &str, mode| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.join(part)).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        make("kusaw-private-killed", "home", 0o700);
+        make("kusaw-private-killed", "tmp/part", 0o700);
+        make("kusaw-private-killed", ".kusaw-removed-3", 0o700);
+        make("kusaw-private-early0", "", 0o700); // killed before it had a part
+        let held = hold(&make("kusaw-private-Held00", "tmp", 0o700)).unwrap();
+        // A user's own, by its name, by what is in it, and by who can enter it.
+        make("kusaw-private-notes-of-mine", "home", 0o700);
+        make("kusaw-private-short", "home", 0o700);
+        make("other0", "home", 0o700);
+        fs::write(make("kusaw-private-backup", "home", 0o700).join("thesis"), "years of work").unwrap();
+        make("kusaw-private-photos", "home", 0o755);
         fs::write(folder.path().join("kusaw-private-a-file"), "").unwrap();
-        let held = hold(&folder.path().join("kusaw-private-Held00")).unwrap();
         sweep(folder.path());
         let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();
-        let kept = ["other0", "private-Held00", "private-a-file", "private-notes-of-mine", "private-short"];
-        assert_eq!(left, kept.map(|name| std::ffi::OsString::from(format!("kusaw-{name}"))));
+        let kept =
+            ["Held00", "a-file", "backup", "notes-of-mine", "photos", "short"].map(|name| format!("{PREFIX}{name}"));
+        let kept: Vec<_> = kept.into_iter().chain(["other0".into()]).map(std::ffi::OsString::from).collect();
+        assert_eq!(left, kept);
+        assert_eq!(fs::read(folder.path().join("kusaw-private-backup/thesis")).unwrap(), b"years of work");
         drop(held);
     }
 
