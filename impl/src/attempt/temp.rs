@@ -13,6 +13,7 @@ use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat};
+use nix::sys::statfs::{FUSE_SUPER_MAGIC, FsType, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, statfs};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::reach::Temp;
@@ -30,6 +31,9 @@ pub struct TempFolder {
 /// Six letters or digits follow. A folder of the user's can be called like this as well: see `is_ours`.
 const PREFIX: &str = "kusaw-private-";
 
+/// Folders that are made and swept by another before one is held.
+const TURNS: u32 = 16;
+
 /// What removal calls a folder that it has found further down; a number follows.
 const MOVED: &str = ".kusaw-removed-";
 
@@ -39,13 +43,13 @@ impl TempFolder {
     pub fn make() -> io::Result<TempFolder> {
         let private = Permissions::from_mode(0o700);
         let above = std::env::temp_dir().canonicalize()?;
-        loop {
+        let (root, lock) = some_turns(|| {
             let root = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(&above)?.keep();
-            let Some(lock) = hold(&root)? else { continue };
-            let folder = TempFolder { temp: Temp { root }, _lock: lock };
-            [folder.temp.home(), folder.temp.slash_tmp()].iter().try_for_each(|part| private_folder(part))?;
-            return Ok(folder);
-        }
+            Ok(hold(&root)?.map(|lock| (root, lock)))
+        })?;
+        let folder = TempFolder { temp: Temp { root }, _lock: lock };
+        [folder.temp.home(), folder.temp.slash_tmp()].iter().try_for_each(|part| private_folder(part))?;
+        Ok(folder)
     }
 
     /// Makes what the step needs in it and bubblewrap does not, and removes what killed ones left behind: there is time for
@@ -62,6 +66,16 @@ impl TempFolder {
 
 fn private_folder(at: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(at)
+}
+
+/// Until there is one: whoever sweeps can come between making and locking, but not time after time.
+fn some_turns<T>(mut make: impl FnMut() -> io::Result<Option<T>>) -> io::Result<T> {
+    for _ in 0..TURNS {
+        if let Some(made) = make()? {
+            return Ok(made);
+        }
+    }
+    Err(io::Error::other(format!("made {TURNS} times, and each time something removed it before it was locked")))
 }
 
 /// Locks a folder that has just been made; none when it was swept before that.
@@ -86,6 +100,9 @@ impl Drop for TempFolder {
 
 /// What cannot be removed, or was not made here, is left alone.
 fn sweep(folder: &Path) {
+    if !statfs(folder).is_ok_and(|fs| locks_are_seen_by_all(fs.filesystem_type())) {
+        return;
+    }
     let Ok(list) = std::fs::read_dir(folder) else { return };
     for entry in list.flatten().filter(|entry| is_name(entry.file_name().as_encoded_bytes())) {
         if let Some(held) = held_by_nobody(&entry.path())
@@ -112,6 +129,16 @@ fn is_ours(held: &File, folder: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Not where another machine, or another kernel on this one, can have the folder too: flock(2) on a folder is local there,
+/// and a living one would look left over. FUSE is also what virtiofs says it is.
+fn locks_are_seen_by_all(filesystem: FsType) -> bool {
+    // Those that statfs(2) and linux/magic.h have and nix has not.
+    const CIFS: FsType = FsType(0xff53_4d42);
+    const SMB2: FsType = FsType(0xfe53_4d42);
+    const V9FS: FsType = FsType(0x0102_1997);
+    ![NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS, SMB2, V9FS, FUSE_SUPER_MAGIC].contains(&filesystem)
 }
 
 fn is_name(name: &[u8]) -> bool {
@@ -244,6 +271,26 @@ mod tests {
         assert_eq!(left, kept);
         assert_eq!(fs::read(folder.path().join("kusaw-private-backup/thesis")).unwrap(), b"years of work");
         drop(held);
+    }
+
+    #[test]
+    fn nothing_is_swept_where_another_machine_can_hold_it() {
+        // nfs, smb, cifs, smb2, 9p, fuse; then ext, xfs, btrfs, tmpfs, overlayfs.
+        let shared = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];
+        let local = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630];
+        assert!(shared.into_iter().all(|magic| !locks_are_seen_by_all(FsType(magic))));
+        assert!(local.into_iter().all(|magic| locks_are_seen_by_all(FsType(magic))));
+    }
+
+    #[test]
+    fn a_folder_that_is_removed_each_time_it_is_made_is_an_error() {
+        let mut turns = 0;
+        let never = some_turns(|| {
+            turns += 1;
+            Ok(None::<()>)
+        });
+        assert!(never.unwrap_err().to_string().starts_with("made 16 times"));
+        assert_eq!((turns, some_turns(|| Ok(Some(3))).unwrap()), (16, 3));
     }
 
     /// Whoever is swept between making its folder and locking it makes another.
