@@ -5,6 +5,7 @@ mod factory;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -154,6 +155,20 @@ fn a_step_that_has_stopped_itself_is_killed_too() {
     wait_until(|| is_stopped("999.875"));
     send(&child, Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(137));
+}
+
+/// Removing it can take longer than a step may need to start.
+#[test]
+fn what_a_killed_one_left_is_removed_when_the_step_is_over() {
+    let factory = factory("", "echo up; read -r line; exit 3");
+    let left = factory.tmp().join("kusaw-private-killed");
+    fs::DirBuilder::new().mode(0o700).create(&left).unwrap();
+    fs::create_dir_all(left.join("tmp/part")).unwrap();
+    let (mut child, _out) = start_with(&factory, |command| _ = command.stdin(Stdio::piped()));
+    assert!(left.exists(), "removed before the step");
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    factory.assert_no_temp();
 }
 
 #[test]

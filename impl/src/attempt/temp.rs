@@ -6,14 +6,13 @@ use std::fs::{DirBuilder, File, Permissions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat};
-use nix::sys::statfs::{FUSE_SUPER_MAGIC, FsType, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, statfs};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::reach::Temp;
@@ -28,14 +27,14 @@ pub struct TempFolder {
     _lock: Flock<File>,
 }
 
-/// Six letters or digits follow. A folder of the user's can be called like this as well: see `is_ours`.
-const PREFIX: &str = "kusaw-private-";
+/// Six letters or digits follow. A folder of the user's can be called like this as well: see `leftover`.
+pub const PREFIX: &str = "kusaw-private-";
 
 /// Folders that are made and swept by another before one is held.
 const TURNS: u32 = 16;
 
 /// What removal calls a folder that it has found further down; a number follows.
-const MOVED: &str = ".kusaw-removed-";
+pub const MOVED: &str = ".kusaw-removed-";
 
 impl TempFolder {
     /// Makes the folder below the system's temp folder, a short path, entered by its owner only. What is in it besides the
@@ -52,14 +51,12 @@ impl TempFolder {
         Ok(folder)
     }
 
-    /// Makes what the step needs in it and bubblewrap does not, and removes what killed ones left behind: there is time for
-    /// both while bubblewrap starts.
+    /// Makes what the step needs in it and bubblewrap does not: there is time for that while bubblewrap starts.
     pub fn furnish(&self) -> io::Result<()> {
         for inner in [self.temp.tmpdir(), self.temp.cache(), self.temp.runtime()] {
             private_folder(&self.temp.on_host(&inner))?;
         }
         std::fs::set_permissions(self.temp.slash_tmp(), Permissions::from_mode(0o1777))?;
-        sweep(&std::env::temp_dir());
         Ok(())
     }
 }
@@ -79,7 +76,7 @@ fn some_turns<T>(mut make: impl FnMut() -> io::Result<Option<T>>) -> io::Result<
 }
 
 /// Locks a folder that has just been made; none when it was swept before that.
-fn hold(root: &Path) -> io::Result<Option<Flock<File>>> {
+pub fn hold(root: &Path) -> io::Result<Option<Flock<File>>> {
     let opened = match File::open(root) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -96,61 +93,6 @@ impl Drop for TempFolder {
             stderr::warn(format!("{} could not be removed: {e}", self.temp.root.display()));
         }
     }
-}
-
-/// What cannot be removed, or was not made here, is left alone.
-fn sweep(folder: &Path) {
-    if !statfs(folder).is_ok_and(|fs| locks_are_seen_by_all(fs.filesystem_type())) {
-        return;
-    }
-    let Ok(list) = std::fs::read_dir(folder) else { return };
-    for entry in list.flatten().filter(|entry| is_name(entry.file_name().as_encoded_bytes())) {
-        if let Some(held) = held_by_nobody(&entry.path())
-            && is_ours(&held, &entry.path()).unwrap_or(false)
-        {
-            let _ = remove(&entry.path());
-        }
-    }
-}
-
-/// Whether a kusaw of this user has made it: only its owner can enter it, and there is nothing in it but the parts, and what
-/// a removal that was interrupted has moved up.
-fn is_ours(held: &File, folder: &Path) -> io::Result<bool> {
-    let meta = held.metadata()?;
-    if meta.uid() != nix::unistd::geteuid().as_raw() || meta.mode() & 0o777 != 0o700 {
-        return Ok(false);
-    }
-    let parts = Temp { root: folder.into() };
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let is_moved = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(MOVED.as_bytes()));
-        if !is_moved && path != parts.home() && path != parts.slash_tmp() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Not where another machine, or another kernel on this one, can have the folder too: flock(2) on a folder is local there,
-/// and a living one would look left over. FUSE is also what virtiofs says it is.
-fn locks_are_seen_by_all(filesystem: FsType) -> bool {
-    // Those that statfs(2) and linux/magic.h have and nix has not.
-    const CIFS: FsType = FsType(0xff53_4d42);
-    const SMB2: FsType = FsType(0xfe53_4d42);
-    const V9FS: FsType = FsType(0x0102_1997);
-    ![NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS, SMB2, V9FS, FUSE_SUPER_MAGIC].contains(&filesystem)
-}
-
-fn is_name(name: &[u8]) -> bool {
-    let rest = name.strip_prefix(PREFIX.as_bytes());
-    rest.is_some_and(|rest| rest.len() == 6 && rest.iter().all(u8::is_ascii_alphanumeric))
-}
-
-/// Its lock, if nobody has it.
-fn held_by_nobody(folder: &Path) -> Option<Flock<File>> {
-    let mut open = File::options();
-    open.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW);
-    Flock::lock(open.open(folder).ok()?, FlockArg::LockExclusiveNonblock).ok()
 }
 
 /// Removes `root` and all below it. Every folder found further down is first moved up into `root`, so no path is
@@ -242,47 +184,6 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn only_what_was_ours_and_is_held_by_nobody_is_swept() {
-        let folder = tempfile::tempdir().unwrap();
-        let make = |name: &str, part: &str, mode| {
-            let path = folder.path().join(name);
-            fs::create_dir_all(path.join(part)).unwrap();
-            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-            path
-        };
-        make("kusaw-private-killed", "home", 0o700);
-        make("kusaw-private-killed", "tmp/part", 0o700);
-        make("kusaw-private-killed", ".kusaw-removed-3", 0o700);
-        make("kusaw-private-early0", "", 0o700); // killed before it had a part
-        let held = hold(&make("kusaw-private-Held00", "tmp", 0o700)).unwrap();
-        // A user's own, by its name, by what is in it, and by who can enter it.
-        make("kusaw-private-notes-of-mine", "home", 0o700);
-        make("kusaw-private-short", "home", 0o700);
-        make("other0", "home", 0o700);
-        fs::write(make("kusaw-private-backup", "home", 0o700).join("thesis"), "years of work").unwrap();
-        make("kusaw-private-photos", "home", 0o755);
-        fs::write(folder.path().join("kusaw-private-a-file"), "").unwrap();
-        sweep(folder.path());
-        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        left.sort();
-        let kept =
-            ["Held00", "a-file", "backup", "notes-of-mine", "photos", "short"].map(|name| format!("{PREFIX}{name}"));
-        let kept: Vec<_> = kept.into_iter().chain(["other0".into()]).map(std::ffi::OsString::from).collect();
-        assert_eq!(left, kept);
-        assert_eq!(fs::read(folder.path().join("kusaw-private-backup/thesis")).unwrap(), b"years of work");
-        drop(held);
-    }
-
-    #[test]
-    fn nothing_is_swept_where_another_machine_can_hold_it() {
-        // nfs, smb, cifs, smb2, 9p, fuse; then ext, xfs, btrfs, tmpfs, overlayfs.
-        let shared = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];
-        let local = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630];
-        assert!(shared.into_iter().all(|magic| !locks_are_seen_by_all(FsType(magic))));
-        assert!(local.into_iter().all(|magic| locks_are_seen_by_all(FsType(magic))));
-    }
-
-    #[test]
     fn a_folder_that_is_removed_each_time_it_is_made_is_an_error() {
         let mut turns = 0;
         let never = some_turns(|| {
@@ -302,6 +203,7 @@ mod tests {
                     for _ in 0..40 {
                         let folder = TempFolder::make().unwrap();
                         folder.furnish().unwrap();
+                        crate::attempt::leftover::sweep();
                         assert!(folder.temp.on_host(&folder.temp.tmpdir()).is_dir());
                     }
                 });
