@@ -38,7 +38,7 @@ pub struct Terminal {
 #[derive(Debug)]
 struct Own {
     fd: OwnedFd,
-    /// Opened once more, to be locked.
+    /// Opened once more, to be locked, and read without waiting.
     again: Option<File>,
     modes: Mutex<Modes>,
     /// Tells the one who reads keys to look again whether they are ours.
@@ -63,8 +63,10 @@ impl Terminal {
         let also = |fd| self::device(fd) == Some(device);
         let is = [true, also(io::stdout().as_fd()), also(io::stderr().as_fd())];
         let fd = io::stdin().as_fd().try_clone_to_owned()?;
-        // After su(1) it may be another user's: then it cannot be opened.
-        let again = File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open("/proc/self/fd/0").ok();
+        // After su(1) it may be another user's: then it cannot be opened. Without waiting, which stdin itself must not be set
+        // to: others have it too.
+        let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
+        let again = File::options().read(true).write(true).custom_flags(flags).open("/proc/self/fd/0").ok();
         let to = match is {
             [_, true, _] => io::stdout().as_fd().try_clone_to_owned()?.into(),
             [_, _, true] => io::stderr().as_fd().try_clone_to_owned()?.into(),
@@ -118,10 +120,15 @@ impl Own {
     /// Whether the terminal is this process's to read and set: in the foreground, and with no other kusaw on it, which would
     /// take these modes for the user's. One that is nobody's (ENOTTY) is ours, and so is one that is gone: a read tells.
     fn is_ours(&self) -> bool {
-        let is_in_front = tcgetpgrp(&self.fd).map_or(true, |group| group == getpgrp());
-        let is_locked =
-            || self.again.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-        is_in_front && !is_locked()
+        self.is_in_front() && !self.is_anothers()
+    }
+
+    fn is_in_front(&self) -> bool {
+        tcgetpgrp(&self.fd).map_or(true, |group| group == getpgrp())
+    }
+
+    fn is_anothers(&self) -> bool {
+        self.again.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
     /// In the foreground, and once: turns all keys into bytes. What was typed before was for the step, lines and ends; while
@@ -138,8 +145,10 @@ impl Own {
             if passed >= most {
                 return Ok(());
             }
-            let Ok(n) = self.pass_on(master) else { break };
-            passed += n;
+            match self.pass_on(master) {
+                Ok(n) if n > 0 => passed += n,
+                _ => break,
+            }
         }
         let mut modes = self.modes();
         if let Modes::Users = *modes {
@@ -149,19 +158,30 @@ impl Own {
         Ok(())
     }
 
-    /// What has been typed, or the next of it: bytes, or a line, or that the input ends here. The value is how many bytes.
+    /// What has been typed, or the next of it: bytes, or a line, or that the input ends here. The value is how many bytes;
+    /// none once the terminal is the user's again for good: what is typed then is for whoever comes next.
     fn pass_on(&self, mut master: &File) -> io::Result<usize> {
         let mut typed = [0; 4096];
-        let n = match nix::unistd::read(&self.fd, &mut typed)? {
-            0 if device(self.fd.as_fd()).is_none() => return Err(io::ErrorKind::UnexpectedEof.into()),
-            0 => {
-                typed[0] = tcgetattr(&self.fd)?.control_chars[SpecialCharacterIndices::VEOF as usize];
-                1
-            }
-            n => n,
-        };
+        let Some(n) = self.read_unless_over(&mut typed)? else { return Ok(0) };
         master.write_all(&typed[..n])?;
         Ok(n)
+    }
+
+    fn read_unless_over(&self, typed: &mut [u8]) -> io::Result<Option<usize>> {
+        // Held meanwhile: whoever ends kusaw waits for this, and for nothing that the step has to take.
+        let modes = self.modes();
+        if let Modes::Over = *modes {
+            return Ok(None);
+        }
+        let from = self.again.as_ref().map_or(self.fd.as_fd(), |again| again.as_fd());
+        match nix::unistd::read(from, typed)? {
+            0 if device(from).is_none() => Err(io::ErrorKind::UnexpectedEof.into()),
+            0 => {
+                typed[0] = tcgetattr(from)?.control_chars[SpecialCharacterIndices::VEOF as usize];
+                Ok(Some(1))
+            }
+            n => Ok(Some(n)),
+        }
     }
 
     fn take_over_again(&self) {
@@ -226,10 +246,8 @@ fn pass_keys(own: &Own, master: &File) {
         if !own.wait() || !own.is_ours() {
             continue;
         }
-        if let Modes::Over = *own.modes() {
-            return;
-        }
         match own.pass_on(master) {
+            Ok(0) => return,
             Err(e) if !matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) && own.is_ours() => {
                 break;
             }
@@ -261,4 +279,26 @@ fn device(fd: BorrowedFd) -> Option<u32> {
     // SAFETY: the kernel writes one unsigned int.
     let is = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGDEV, &raw mut device) } == 0;
     is.then_some(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::pty::openpty;
+
+    /// Whoever reads it next must find it.
+    #[test]
+    fn what_is_typed_when_it_is_over_is_left() {
+        let (users, steps) = (openpty(None, None).unwrap(), openpty(None, None).unwrap());
+        let modes = Mutex::new(Modes::Users);
+        let own = Own { fd: users.slave, again: None, modes, look: pipe().unwrap() };
+        let (mut keys, master) = (File::from(users.master), File::from(steps.master));
+        keys.write_all(b"one\ntwo\n").unwrap();
+        assert_eq!(own.pass_on(&master).unwrap(), 4);
+        own.give_back();
+        assert_eq!(own.pass_on(&master).unwrap(), 0);
+        let mut left = [0; 64];
+        let n = nix::unistd::read(&own.fd, &mut left).unwrap();
+        assert_eq!(&left[..n], b"two\n");
+    }
 }
