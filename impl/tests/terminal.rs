@@ -297,23 +297,24 @@ fn stopped_it_leaves_the_terminal_to_the_shell_and_takes_it_again() {
 
 #[test]
 fn two_on_one_terminal_have_the_keys_in_turn_and_leave_it_as_it_was() {
-    let factory = factory("", "echo up; read -r line; echo \"got $line\"");
+    let factory = factory("", "touch ../../artifacts/is-up; read -r line; echo \"got $line\"");
     let mut kusaw = factory.command();
     kusaw.args(["run", "s"]);
     let mut tty = Tty::open(24, 80);
     let before = tty.modes();
     // A shell without job control: both are in the foreground.
     tty.run(&shell("sh", "exec 3<&0; \"$@\" --attempt a <&3 & \"$@\" --attempt b <&3 & wait", &kusaw));
-    for _ in 0..2 {
-        tty.until("up");
-    }
+    let has = |id: &str, file: &str| factory.path().join("attempts").join(id).join(file).exists();
+    wait_until(|| has("a", "artifacts/is-up") && has("b", "artifacts/is-up"));
+    // The one that gets no key says so, and only that one, and once.
+    tty.until("kusaw: warning: another kusaw has this terminal: ");
     tty.type_in("one\r");
-    tty.until("got one");
-    let ended = |id: &str| factory.path().join("attempts").join(id).join("outcome.json").exists();
-    wait_until(|| ended("a") || ended("b"));
+    let mut said = tty.until("got one");
+    wait_until(|| has("a", "outcome.json") || has("b", "outcome.json"));
     tty.type_in("two\r");
-    tty.until("got two");
-    tty.end();
+    said += &tty.until("got two");
+    said += &tty.end().1;
+    assert!(!said.contains("another kusaw"), "{said}");
     assert_eq!(tty.modes(), before);
 }
 

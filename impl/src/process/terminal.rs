@@ -17,9 +17,14 @@ use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, cf
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
 use super::stdio::{Teller, put};
+use crate::stderr;
 
 /// Between two looks whether kusaw has come to the foreground: nobody tells.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// Told once to who types and sees nothing of it.
+const ANOTHER: &str = "another kusaw has this terminal: this step gets what is typed when that one has ended; start it on a \
+    terminal of its own, or with </dev/null if it is to read nothing";
 
 /// Passed on before the step is there to read: its terminal takes more than this without waiting, and not any amount.
 const BEFORE: usize = 4096;
@@ -231,10 +236,14 @@ fn raw(modes: &Termios) -> Termios {
 
 /// Until one of the terminals is gone. Never reads in the background: that would stop kusaw.
 fn pass_keys(own: &Own, master: &File) {
-    let mut was_away = false;
+    let (mut was_away, mut is_told) = (false, false);
     loop {
         if !own.is_ours() {
             was_away = true;
+            if !is_told && own.is_in_front() && own.is_anothers() {
+                is_told = true;
+                stderr::warn(ANOTHER);
+            }
             thread::sleep(LOOK);
             continue;
         }
