@@ -16,7 +16,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, cfmakeraw, tcgetattr, tcsetattr};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
-use super::stdio::{Teller, put};
+use super::pump::{Teller, put};
 use crate::stderr;
 
 /// Between two looks whether kusaw has come to the foreground: nobody tells.

@@ -157,7 +157,7 @@ impl<'a> Conversation<'a> {
             if signal.asks_to_end {
                 self.grace.begin();
             }
-            if self.pumps.take(signal.number) {
+            if self.pumps.heed(signal.number) {
                 send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP))?;
             }
         }
