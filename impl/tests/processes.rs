@@ -159,6 +159,21 @@ fn a_step_that_ignores_it_is_killed_after_the_grace_however_often_it_is_asked() 
 }
 
 #[test]
+fn signals_that_come_with_the_steps_end_do_not_change_it() {
+    for _ in 0..10 {
+        let factory = factory("", "trap 'exit 5' TERM; echo up; while sleep 0.01; do :; done");
+        let (mut child, _out) = start(&factory);
+        let code = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status.code(),
+                None => send(&child, Signal::SIGTERM),
+            }
+        };
+        assert_eq!(code, Some(5));
+    }
+}
+
+#[test]
 fn a_step_that_has_stopped_itself_is_killed_too() {
     let mark = mark("875");
     let factory = factory("", &format!("echo up; exec sh -c 'kill -STOP $$' {mark}"));

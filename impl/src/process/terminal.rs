@@ -253,6 +253,7 @@ fn pass_keys(own: &Own, master: &File) {
         }
         let _ = own.take_over(master, usize::MAX);
         if !own.wait() || !own.is_ours() {
+            was_away = true;
             continue;
         }
         match own.pass_on(master) {

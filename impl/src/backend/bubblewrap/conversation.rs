@@ -153,12 +153,14 @@ impl<'a> Conversation<'a> {
     fn next_message(&mut self) -> io::Result<Option<Message>> {
         let ctl = self.sandbox.ctl.as_fd();
         let message = self.signals.wait(ctl, &self.grace).inspect_err(|_| self.let_go())?;
-        while let Some(signal) = self.signals.next()? {
+        // One at a time: whoever sends them without end does not keep the next message away.
+        if let Some(signal) = self.signals.next()? {
             if signal.asks_to_end {
                 self.grace.begin();
             }
             if self.pumps.heed(signal.number) {
-                send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP))?;
+                // A stage that is gone has said how the step ended: that is read next.
+                let _ = send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP));
             }
         }
         if message { receive_message(ctl, &mut Vec::new(), Until::default()).map(Some) } else { Ok(None) }
