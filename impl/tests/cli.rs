@@ -173,6 +173,24 @@ fn without_a_working_sandbox_nothing_is_executed() {
     }
 }
 
+/// They are given through a pipe, which holds 64 KiB.
+#[test]
+fn a_bwrap_that_does_not_take_long_arguments_is_a_refusal() {
+    let factory = Factory::new("");
+    let folders: Vec<String> = (0..250).map(|n| format!("{}/{n:0>200}", factory.home().display())).collect();
+    folders.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    let allowed = folders.join(", ");
+    let settings = format!("sandbox: {{mode: required, allow_read: [{allowed}]}}\nsteps: {{s: {{run: [\"true\"]}}}}");
+    std::fs::write(factory.path().join("kusaw.yaml"), settings).unwrap();
+    for (script, reason) in [("exec sleep 60", "bwrap-timeout"), ("exit 1", "bwrap-failed")] {
+        let path = factory.fake_bwrap(script);
+        factory.run_with("s", &[("PATH", &path), ("KUSAW_START_TIMEOUT", "0.5")]).code(125);
+        assert_eq!(factory.outcome()["reason"], reason);
+        factory.assert_no_temp();
+        std::fs::remove_dir_all(factory.attempt()).unwrap();
+    }
+}
+
 #[test]
 fn a_script_of_the_worktree_sees_its_own_name_as_written() {
     let factory = Factory::new("repos: {demo: {path: ../demo}}\nsteps: {s: {repos: [demo], run: [./tool]}}");

@@ -1,15 +1,17 @@
 //! Where the bench runs: a home, a temp folder, factories and programs of its own, and an ordinary user. Started as root it
-//! makes itself a mount namespace in which that user has a name and a home, as users have; nothing of the host is changed.
+//! makes itself a mount namespace in which that user has a name, as users have, and home and /tmp are in memory: what a disk
+//! adds differs from one to the next, and on some with what was removed lately. Nothing of the host is changed.
 
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 
 /// The user where root starts the bench; nobody's number.
@@ -18,8 +20,8 @@ const USER: u32 = 42042;
 /// Other sandboxes, as that user sees them.
 const PEERS: &str = "/home/peers";
 
-/// A folder in memory, as that user sees it.
-const MEMORY: &str = "/home/memory";
+/// A folder on the disk where `target` is, as that user sees it.
+const DISK: &str = "/home/disk";
 
 /// Removed when dropped.
 pub struct Ground {
@@ -27,8 +29,6 @@ pub struct Ground {
     /// As the programs see them.
     pub home: PathBuf,
     pub tmp: PathBuf,
-    /// A folder in memory; where root starts the bench always, else where the login made one.
-    memory: Option<PathBuf>,
     /// None: whoever started the bench.
     pub user: Option<u32>,
 }
@@ -36,51 +36,22 @@ pub struct Ground {
 impl Ground {
     pub fn make(kusaw: &Path) -> io::Result<Ground> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("launch-{}", std::process::id()));
-        let is_root = nix::unistd::geteuid().is_root();
-        let mut ground = Ground {
-            home: folder.join("home/user"),
-            tmp: folder.join("tmp"),
-            memory: std::env::var_os("XDG_RUNTIME_DIR")
-                .map(|at| Path::new(&at).join(format!("launch-{}", std::process::id()))),
-            user: is_root.then_some(USER),
-            folder,
+        fs::create_dir_all(&folder)?;
+        let programs = ["kusaw", "kusaw-enter"].map(|name| (name, fs::read(kusaw.with_file_name(name))));
+        let ground = if nix::unistd::geteuid().is_root() {
+            enter_own_namespace(&folder)?;
+            Ground { home: "/home/user".into(), tmp: "/tmp".into(), user: Some(USER), folder }
+        } else {
+            Ground { home: folder.join("home"), tmp: folder.join("tmp"), user: None, folder }
         };
         fs::create_dir_all(&ground.tmp)?;
         fs::create_dir_all(ground.home.join("bin"))?;
-        for program in ["kusaw", "kusaw-enter"] {
-            fs::copy(kusaw.with_file_name(program), ground.home.join("bin").join(program))?;
-        }
-        if is_root {
-            ground.enter_own_namespace()?;
+        for (name, bytes) in programs {
+            let program = ground.home.join("bin").join(name);
+            fs::write(&program, bytes?)?;
+            fs::set_permissions(&program, Permissions::from_mode(0o755))?;
         }
         Ok(ground)
-    }
-
-    /// The folder at /home and /tmp, the user in passwd and group, and other sandboxes where the user can read them.
-    fn enter_own_namespace(&mut self) -> io::Result<()> {
-        unshare(CloneFlags::CLONE_NEWNS)
-            .map_err(|e| io::Error::other(format!("no mount namespace ({e}): start it as an ordinary user")))?;
-        let none = None::<&str>;
-        mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
-        let bind = |from: &Path, to: &str| mount(Some(from), to, none, MsFlags::MS_BIND, none);
-        for (file, row) in
-            [("passwd", format!("user:x:{USER}:{USER}::/home/user:/bin/sh")), ("group", format!("user:x:{USER}:"))]
-        {
-            let (of_host, own) = (Path::new("/etc").join(file), self.folder.join(file));
-            fs::write(&own, fs::read_to_string(&of_host)? + &row + "\n")?;
-            bind(&own, &format!("/etc/{file}"))?;
-        }
-        fs::set_permissions(&self.tmp, Permissions::from_mode(0o1777))?;
-        let peers = peers();
-        ["peers", "memory"].iter().try_for_each(|name| fs::create_dir(self.folder.join("home").join(name)))?;
-        bind(&self.folder.join("home"), "/home")?;
-        mount(Some("tmpfs"), MEMORY, Some("tmpfs"), MsFlags::empty(), none)?;
-        if peers.is_dir() {
-            bind(&peers, PEERS)?;
-        }
-        bind(&self.tmp, "/tmp")?;
-        (self.home, self.tmp, self.memory) = ("/home/user".into(), "/tmp".into(), Some(MEMORY.into()));
-        Ok(())
     }
 
     /// The program of another sandbox, where `ci/peers` or npm has put it.
@@ -111,32 +82,54 @@ impl Ground {
         Ok(command)
     }
 
-    /// The same with all that kusaw makes in memory.
-    pub fn in_memory(&self, settings: &str) -> io::Result<Option<Command>> {
-        let Some(memory) = &self.memory else { return Ok(None) };
-        fs::create_dir_all(memory.join("tmp"))?;
-        fs::write(memory.join("kusaw.yaml"), settings)?;
-        let mut command = self.command(self.home.join("bin/kusaw"));
-        command.arg("--factory").arg(memory).args(["run", "s"]).env("TMPDIR", memory.join("tmp"));
+    /// The same with all that kusaw makes on a disk; only where the home is not on one.
+    pub fn on_disk(&self, settings: &str) -> io::Result<Option<Command>> {
+        let Some(user) = self.user else { return Ok(None) };
+        let mut command = self.kusaw("../disk/factory", settings)?;
+        let tmp = Path::new(DISK).join("tmp");
+        fs::create_dir(&tmp)?;
+        give(Path::new(DISK), user)?;
+        command.env("TMPDIR", tmp);
         Ok(Some(command))
     }
 
     /// Gives all that was made here to the user; called before anything is started.
     pub fn hand_over(&self) -> io::Result<()> {
-        let Some(user) = self.user else { return Ok(()) };
-        [&self.home].into_iter().chain(&self.memory).try_for_each(|folder| give(folder, user))
+        self.user.map_or(Ok(()), |user| give(&self.home, user))
     }
 }
 
 impl Drop for Ground {
     fn drop(&mut self) {
-        if self.user.is_some() {
-            // A mount point of this namespace cannot be removed.
-            let _ = umount2(PEERS, MntFlags::MNT_DETACH).and(umount2(MEMORY, MntFlags::MNT_DETACH));
-        }
         let _ = fs::remove_dir_all(&self.folder);
-        self.memory.iter().for_each(|memory| drop(fs::remove_dir_all(memory)));
     }
+}
+
+/// In it are the user in passwd and group, /home and /tmp in memory, other sandboxes where the user can read them, and a
+/// folder on the disk.
+fn enter_own_namespace(folder: &Path) -> io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNS)
+        .map_err(|e| io::Error::other(format!("no mount namespace ({e}): start it as an ordinary user")))?;
+    let none = None::<&str>;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    let bind = |from: &Path, to: &str| mount(Some(from), to, none, MsFlags::MS_BIND, none);
+    let rows = [("passwd", format!("user:x:{USER}:{USER}::/home/user:/bin/sh")), ("group", format!("user:x:{USER}:"))];
+    for (file, row) in rows {
+        let (of_host, own) = (Path::new("/etc").join(file), folder.join(file));
+        fs::write(&own, fs::read_to_string(&of_host)? + &row + "\n")?;
+        bind(&own, &format!("/etc/{file}"))?;
+    }
+    // Opened before anything is mounted over the way to them: the checkout may lie below /home or /tmp.
+    let of_host = [(peers(), PEERS), (folder.to_owned(), DISK)];
+    let opened: Vec<_> = of_host.into_iter().filter_map(|(at, to)| Some((File::open(at).ok()?, to))).collect();
+    for place in ["/home", "/tmp"] {
+        mount(Some("tmpfs"), place, Some("tmpfs"), MsFlags::empty(), none)?; // their mode is 1777
+    }
+    for (folder, to) in opened {
+        fs::create_dir(to)?;
+        bind(Path::new(&format!("/proc/self/fd/{}", folder.as_raw_fd())), to)?;
+    }
+    Ok(())
 }
 
 fn peers() -> PathBuf {

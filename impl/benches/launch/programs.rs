@@ -52,7 +52,7 @@ const DEV: &str = "and /dev";
 const VERSION: &str = "`kusaw --version`: a process that starts and ends";
 const OFF: &str = "`kusaw run` with `sandbox: off`: settings, attempt folder, records";
 
-const MEMORY: &str = "**kusaw**, factory and temp folder in memory (tmpfs)";
+const DISK: &str = "**kusaw**, factory and temp folder on a disk";
 
 /// Entries of `allow_read`; more than 300 are refused, and cost as much as that takes.
 const ENTRIES: [(usize, &str); 5] = [
@@ -114,7 +114,8 @@ pub fn all(ground: &Ground, larger: bool) -> io::Result<Vec<Program>> {
         part(OPEN, OWN, kusaw("open", open)?),
         part(ALLOWLIST, OWN_NET, kusaw("allowlist", allowlist)?),
     ];
-    rows.extend(ground.in_memory(&settings(open))?.map(|command| part(MEMORY, OPEN, command)));
+    rows.extend(ground.on_disk(&settings(open))?.map(|command| part(DISK, OPEN, command)));
+
     rows.extend(peers(ground)?);
     if larger {
         rows.extend(larger_ones(ground)?);
