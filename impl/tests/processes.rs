@@ -5,6 +5,7 @@ mod factory;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -39,6 +40,11 @@ fn start_with(factory: &Factory, set: impl FnOnce(&mut Command)) -> (Child, BufR
 
 fn send(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+}
+
+/// A number of seconds that no other run of these tests on this machine has in an argv.
+fn mark(digits: &str) -> String {
+    format!("999.{digits}{}", std::process::id())
 }
 
 /// Processes whose argv has this word.
@@ -103,9 +109,11 @@ fn pid_1_stays_whatever_the_step_does_to_it() {
     // Every signal a thousand times and more than can wait at once, from many; then as root of a user namespace of its own.
     let script = "echo up; for p in 1 2 3 4; do perl -e 'for (1..20000) { kill 17, 1; kill 28, 1; kill 40, 1; kill 64, 1 }' & done\n\
         (kill -STOP 1; kill -KILL 1; kill -TSTP 1) 2>/dev/null; unshare -r sh -c 'kill -KILL 1; kill -STOP 1' 2>/dev/null\n\
-        perl -e '$! = 0; syscall(101, 16, 1, 0, 0); print \"traced\\n\" unless $!{EPERM}' ; wait; exit 4";
+        perl -e '$! = 0; syscall(PTRACE, 16, 1, 0, 0); print \"traced\\n\" unless $!{EPERM}' ; wait; exit 4";
+    // Another on each architecture.
+    let script = script.replace("PTRACE", &libc::SYS_ptrace.to_string());
     for without in [false, true] {
-        let factory = factory("", script);
+        let factory = factory("", &script);
         let set = |command: &mut Command| {
             if without {
                 without_landlock(command)
@@ -120,22 +128,25 @@ fn pid_1_stays_whatever_the_step_does_to_it() {
 
 #[test]
 fn a_signal_that_asks_ends_a_step_within_two_seconds() {
+    let mark = mark("125");
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130), (Signal::SIGHUP, 129)] {
-        let factory = factory("", "echo up; sleep 999.125 & exec sleep 999.125");
+        let factory = factory("", &format!("echo up; sleep {mark} & exec sleep {mark}"));
         let (mut child, _out) = start(&factory);
         let asked = Instant::now();
         send(&child, signal);
         assert_eq!(child.wait().unwrap().code(), Some(code));
         assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
-        assert_eq!((&factory.outcome()["outcome"], alive("999.125")), (&"killed".into(), 0));
+        assert_eq!((&factory.outcome()["outcome"], alive(&mark)), (&"killed".into(), 0));
         factory.assert_no_temp();
     }
 }
 
 #[test]
 fn a_step_that_ignores_it_is_killed_after_the_grace_however_often_it_is_asked() {
-    let factory =
-        factory("", "trap '' TERM INT HUP; (trap '' TERM; setsid sleep 999.25) & echo up; while :; do sleep 1; done");
+    let mark = mark("25");
+    let script =
+        format!("trap '' TERM INT HUP; (trap '' TERM; setsid sleep {mark}) & echo up; while :; do sleep 1; done");
+    let factory = factory("", &script);
     let (mut child, _out) = start(&factory);
     let asked = Instant::now();
     for signal in [Signal::SIGINT, Signal::SIGINT, Signal::SIGTERM] {
@@ -144,7 +155,7 @@ fn a_step_that_ignores_it_is_killed_after_the_grace_however_often_it_is_asked() 
     assert_eq!(child.wait().unwrap().code(), Some(137));
     assert!((GRACE..GRACE + BUSY).contains(&asked.elapsed()), "{:?}", asked.elapsed());
     let outcome = factory.outcome();
-    assert_eq!((&outcome["outcome"], &outcome["signal"], alive("999.25")), (&"killed".into(), &9.into(), 0));
+    assert_eq!((&outcome["outcome"], &outcome["signal"], alive(&mark)), (&"killed".into(), &9.into(), 0));
 }
 
 #[test]
@@ -164,45 +175,62 @@ fn signals_that_come_with_the_steps_end_do_not_change_it() {
 
 #[test]
 fn a_step_that_has_stopped_itself_is_killed_too() {
-    let factory = factory("", "echo up; exec sh -c 'kill -STOP $$' 999.875");
+    let mark = mark("875");
+    let factory = factory("", &format!("echo up; exec sh -c 'kill -STOP $$' {mark}"));
     let (mut child, _out) = start(&factory);
-    wait_until(|| is_stopped("999.875"));
+    wait_until(|| is_stopped(&mark));
     send(&child, Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(137));
 }
 
+/// Removing it can take longer than a step may need to start.
+#[test]
+fn what_a_killed_one_left_is_removed_when_the_step_is_over() {
+    let factory = factory("", "echo up; read -r line; exit 3");
+    let left = factory.tmp().join("kusaw-private-killed");
+    fs::DirBuilder::new().mode(0o700).create(&left).unwrap();
+    fs::create_dir_all(left.join("tmp/part")).unwrap();
+    let (mut child, _out) = start_with(&factory, |command| _ = command.stdin(Stdio::piped()));
+    assert!(left.exists(), "removed before the step");
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    factory.assert_no_temp();
+}
+
 #[test]
 fn five_hundred_processes_go_with_the_step() {
-    let factory = factory("", "for i in $(seq 500); do sleep 999.5 & done; echo up; read -r line; exit 3");
+    let mark = mark("5");
+    let factory = factory("", &format!("for i in $(seq 500); do sleep {mark} & done; echo up; read -r line; exit 3"));
     let (mut child, _out) = start_with(&factory, |command| _ = command.stdin(Stdio::piped()));
-    wait_until(|| alive("999.5") == 500);
+    wait_until(|| alive(&mark) == 500);
     drop(child.stdin.take());
-    assert_eq!((child.wait().unwrap().code(), alive("999.5")), (Some(3), 0));
+    assert_eq!((child.wait().unwrap().code(), alive(&mark)), (Some(3), 0));
 }
 
 #[test]
 fn a_daemon_that_keeps_or_fills_the_output_holds_nobody() {
-    let factory =
-        factory("", "setsid sh -c 'echo daemon; exec yes 999.75' & setsid sleep 999.75 & read -r line; exit 5");
+    let mark = mark("75");
+    let script = format!("setsid sh -c 'echo daemon; exec yes {mark}' & setsid sleep {mark} & read -r line; exit 5");
+    let factory = factory("", &script);
     // A pipe goes in as it is, a file is pumped.
     let mut command = factory.command();
     command.args(["run", "s", "--attempt", "a"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    for _ in ["daemon", "999.75"] {
+    for _ in ["daemon", &mark] {
         out.read_line(&mut String::new()).unwrap();
     }
     drop(child.stdin.take());
     // Its end comes, although the daemon would write for ever.
     std::io::copy(&mut out, &mut std::io::sink()).unwrap();
-    assert_eq!((child.wait().unwrap().code(), alive("999.75")), (Some(5), 0));
+    assert_eq!((child.wait().unwrap().code(), alive(&mark)), (Some(5), 0));
     let file = factory.home().join("out");
     let mut command = factory.command();
     command.args(["run", "s", "--attempt", "b"]).stdin(Stdio::piped()).stdout(File::create(&file).unwrap());
     let mut child = command.spawn().unwrap();
     wait_until(|| fs::metadata(&file).unwrap().len() > 0);
     drop(child.stdin.take());
-    assert_eq!((child.wait().unwrap().code(), alive("999.75")), (Some(5), 0));
+    assert_eq!((child.wait().unwrap().code(), alive(&mark)), (Some(5), 0));
 }
 
 #[test]

@@ -178,6 +178,26 @@ fn lines_and_an_end_that_were_typed_too_early_are_the_steps() {
 }
 
 #[test]
+fn however_much_was_typed_too_early_the_step_starts_and_gets_all_of_it() {
+    let lines = "a line that was typed before anything was there to read it\r".repeat(7_000);
+    let flooded = |script: &str| {
+        let factory = factory("", script);
+        let mut tty = Tty::open(24, 80);
+        tty.type_in(&lines[..8 << 10]);
+        tty.go_on_typing(format!("{}\x04", &lines[8 << 10..]));
+        tty.run(&run(&factory));
+        (factory, tty)
+    };
+    let (_factory, mut tty) = flooded("echo STARTED; exec sleep 999");
+    tty.until("STARTED");
+    kill(Pid::from_raw(tty.child().id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(tty.end().0, Some(143));
+    let (_factory, mut tty) = flooded("echo lines: $(grep -c 'typed before'); exit 5");
+    tty.until("lines: 7000\r");
+    assert_eq!(tty.end().0, Some(5));
+}
+
+#[test]
 fn all_of_much_output_is_shown() {
     let (_factory, mut tty) = on_a_terminal("head -c 3000000 /dev/zero | tr '\\0' '#'; echo; echo end");
     assert_eq!(tty.until("\r\nend\r\n").matches('#').count(), 3_000_000);
@@ -277,23 +297,24 @@ fn stopped_it_leaves_the_terminal_to_the_shell_and_takes_it_again() {
 
 #[test]
 fn two_on_one_terminal_have_the_keys_in_turn_and_leave_it_as_it_was() {
-    let factory = factory("", "echo up; read -r line; echo \"got $line\"");
+    let factory = factory("", "touch ../../artifacts/is-up; read -r line; echo \"got $line\"");
     let mut kusaw = factory.command();
     kusaw.args(["run", "s"]);
     let mut tty = Tty::open(24, 80);
     let before = tty.modes();
     // A shell without job control: both are in the foreground.
     tty.run(&shell("sh", "exec 3<&0; \"$@\" --attempt a <&3 & \"$@\" --attempt b <&3 & wait", &kusaw));
-    for _ in 0..2 {
-        tty.until("up");
-    }
+    let has = |id: &str, file: &str| factory.path().join("attempts").join(id).join(file).exists();
+    wait_until(|| has("a", "artifacts/is-up") && has("b", "artifacts/is-up"));
+    // The one that gets no key says so, and only that one, and once.
+    tty.until("kusaw: warning: another kusaw has this terminal: ");
     tty.type_in("one\r");
-    tty.until("got one");
-    let ended = |id: &str| factory.path().join("attempts").join(id).join("outcome.json").exists();
-    wait_until(|| ended("a") || ended("b"));
+    let mut said = tty.until("got one");
+    wait_until(|| has("a", "outcome.json") || has("b", "outcome.json"));
     tty.type_in("two\r");
-    tty.until("got two");
-    tty.end();
+    said += &tty.until("got two");
+    said += &tty.end().1;
+    assert!(!said.contains("another kusaw"), "{said}");
     assert_eq!(tty.modes(), before);
 }
 

@@ -30,12 +30,42 @@ pub fn make() -> Result<Pty, Errno> {
 /// The step's 0, 1 and 2: the terminal where `is` says so, else the next of those given; all of them are used.
 pub fn place(is: [bool; 3], given: Vec<OwnedFd>, pty: Option<&Pty>) -> Result<[OwnedFd; 3], Errno> {
     let mut given = given.into_iter();
-    let mut next = |is| match is {
-        true => pty.and_then(|pty| pty.slave.try_clone().ok()),
-        false => given.next(),
+    let mut next = |is| match (is, pty) {
+        (true, Some(pty)) => pty.slave.try_clone().map_err(|e| Errno::from_raw(e.raw_os_error().unwrap_or(libc::EIO))),
+        (true, None) => Err(Errno::EBADMSG),
+        (false, _) => given.next().ok_or(Errno::EBADMSG),
     };
-    match (is.map(&mut next), given.next()) {
-        ([Some(stdin), Some(stdout), Some(stderr)], None) => Ok([stdin, stdout, stderr]),
-        _ => Err(Errno::EBADMSG),
+    let all = [next(is[0])?, next(is[1])?, next(is[2])?];
+    if given.next().is_none() { Ok(all) } else { Err(Errno::EBADMSG) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    fn null() -> OwnedFd {
+        File::open("/dev/null").unwrap().into()
+    }
+
+    #[test]
+    fn what_is_given_must_be_what_is_wanted() {
+        let pty = Pty { master: null(), slave: null() };
+        let placed = |is, given, pty| place(is, (0..given).map(|_| null()).collect(), pty).map(|_| ());
+        assert_eq!(placed([false; 3], 3, None), Ok(()));
+        assert_eq!(placed([true, true, false], 1, Some(&pty)), Ok(()));
+        for (is, given, pty) in
+            [([false; 3], 2, None), ([false; 3], 4, None), ([true; 3], 0, None), ([true; 3], 1, Some(&pty))]
+        {
+            assert_eq!(placed(is, given, pty), Err(Errno::EBADMSG), "{is:?} {given}");
+        }
+    }
+
+    #[test]
+    fn why_it_cannot_be_had_once_more_is_told() {
+        // SAFETY: no descriptor has this number, and it is never closed: see below.
+        let pty = Pty { master: null(), slave: unsafe { OwnedFd::from_raw_fd(i32::MAX) } };
+        assert_eq!(place([true; 3], Vec::new(), Some(&pty)).map(|_| ()), Err(Errno::EBADF));
+        std::mem::forget(pty);
     }
 }

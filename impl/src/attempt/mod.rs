@@ -3,6 +3,7 @@
 
 mod environment;
 pub mod folder;
+mod leftover;
 pub mod temp;
 mod unsandboxed;
 pub mod worktree;
@@ -33,7 +34,11 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<End, Refusal>
     let (factory, settings) = load(factory)?;
     let attempt = Attempt::begin(&factory, &settings, step, id)?;
     let result = attempt.execute();
+    let required = attempt.effective.mode == Mode::Required;
     attempt.end(&result, started);
+    if required {
+        leftover::sweep();
+    }
     result
 }
 

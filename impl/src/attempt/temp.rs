@@ -6,7 +6,7 @@ use std::fs::{DirBuilder, File, Permissions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use nix::dir::Dir;
@@ -27,8 +27,14 @@ pub struct TempFolder {
     _lock: Flock<File>,
 }
 
-/// Six characters follow. What is called like this and held by nobody was left by a kusaw that was killed.
-const PREFIX: &str = "kusaw-private-";
+/// Six letters or digits follow. A folder of the user's can be called like this as well: see `leftover`.
+pub const PREFIX: &str = "kusaw-private-";
+
+/// Folders that are made and swept by another before one is held.
+const TURNS: u32 = 16;
+
+/// What removal calls a folder that it has found further down; a number follows.
+pub const MOVED: &str = ".kusaw-removed-";
 
 impl TempFolder {
     /// Makes the folder below the system's temp folder, a short path, entered by its owner only. What is in it besides the
@@ -36,23 +42,21 @@ impl TempFolder {
     pub fn make() -> io::Result<TempFolder> {
         let private = Permissions::from_mode(0o700);
         let above = std::env::temp_dir().canonicalize()?;
-        loop {
+        let (root, lock) = some_turns(|| {
             let root = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(&above)?.keep();
-            let Some(lock) = hold(&root)? else { continue };
-            let folder = TempFolder { temp: Temp { root }, _lock: lock };
-            [folder.temp.home(), folder.temp.slash_tmp()].iter().try_for_each(|part| private_folder(part))?;
-            return Ok(folder);
-        }
+            Ok(hold(&root)?.map(|lock| (root, lock)))
+        })?;
+        let folder = TempFolder { temp: Temp { root }, _lock: lock };
+        [folder.temp.home(), folder.temp.slash_tmp()].iter().try_for_each(|part| private_folder(part))?;
+        Ok(folder)
     }
 
-    /// Makes what the step needs in it and bubblewrap does not, and removes what killed ones left behind: there is time for
-    /// both while bubblewrap starts.
+    /// Makes what the step needs in it and bubblewrap does not: there is time for that while bubblewrap starts.
     pub fn furnish(&self) -> io::Result<()> {
         for inner in [self.temp.tmpdir(), self.temp.cache(), self.temp.runtime()] {
             private_folder(&self.temp.on_host(&inner))?;
         }
         std::fs::set_permissions(self.temp.slash_tmp(), Permissions::from_mode(0o1777))?;
-        sweep(&std::env::temp_dir());
         Ok(())
     }
 }
@@ -61,8 +65,18 @@ fn private_folder(at: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(at)
 }
 
+/// Until there is one: whoever sweeps can come between making and locking, but not time after time.
+fn some_turns<T>(mut make: impl FnMut() -> io::Result<Option<T>>) -> io::Result<T> {
+    for _ in 0..TURNS {
+        if let Some(made) = make()? {
+            return Ok(made);
+        }
+    }
+    Err(io::Error::other(format!("made {TURNS} times, and each time something removed it before it was locked")))
+}
+
 /// Locks a folder that has just been made; none when it was swept before that.
-fn hold(root: &Path) -> io::Result<Option<Flock<File>>> {
+pub fn hold(root: &Path) -> io::Result<Option<Flock<File>>> {
     let opened = match File::open(root) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -79,31 +93,6 @@ impl Drop for TempFolder {
             stderr::warn(format!("{} could not be removed: {e}", self.temp.root.display()));
         }
     }
-}
-
-/// What cannot be removed, or is not this user's, is left alone.
-fn sweep(folder: &Path) {
-    let Ok(list) = std::fs::read_dir(folder) else { return };
-    for entry in list.flatten().filter(|entry| is_name(entry.file_name().as_encoded_bytes())) {
-        let own = |meta: std::fs::Metadata| meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw();
-        if entry.metadata().is_ok_and(own)
-            && let Some(_held) = held_by_nobody(&entry.path())
-        {
-            let _ = remove(&entry.path());
-        }
-    }
-}
-
-fn is_name(name: &[u8]) -> bool {
-    let rest = name.strip_prefix(PREFIX.as_bytes());
-    rest.is_some_and(|rest| rest.len() == 6 && rest.iter().all(u8::is_ascii_alphanumeric))
-}
-
-/// Its lock, if nobody has it.
-fn held_by_nobody(folder: &Path) -> Option<Flock<File>> {
-    let mut open = File::options();
-    open.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW);
-    Flock::lock(open.open(folder).ok()?, FlockArg::LockExclusiveNonblock).ok()
 }
 
 /// Removes `root` and all below it. Every folder found further down is first moved up into `root`, so no path is
@@ -150,7 +139,7 @@ fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mu
         drop(open_folder(folder, &name)?);
         let free = loop {
             *moved += 1;
-            let free = format!(".kusaw-removed-{moved}").into_bytes();
+            let free = format!("{MOVED}{moved}").into_bytes();
             let plain = nix::fcntl::RenameFlags::RENAME_NOREPLACE;
             match nix::fcntl::renameat2(folder, &name[..], top, &free[..], plain) {
                 Ok(()) => break free,
@@ -195,20 +184,14 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn only_what_was_ours_and_is_held_by_nobody_is_swept() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["private-killed", "private-Held00", "private-notes-of-mine", "other0", "private-short"] {
-            fs::create_dir_all(folder.path().join(format!("kusaw-{name}/part"))).unwrap();
-        }
-        fs::create_dir(folder.path().join("kusaw-private-early0")).unwrap(); // killed before it had a part
-        fs::write(folder.path().join("kusaw-private-a-file"), "").unwrap();
-        let held = hold(&folder.path().join("kusaw-private-Held00")).unwrap();
-        sweep(folder.path());
-        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        left.sort();
-        let kept = ["other0", "private-Held00", "private-a-file", "private-notes-of-mine", "private-short"];
-        assert_eq!(left, kept.map(|name| std::ffi::OsString::from(format!("kusaw-{name}"))));
-        drop(held);
+    fn a_folder_that_is_removed_each_time_it_is_made_is_an_error() {
+        let mut turns = 0;
+        let never = some_turns(|| {
+            turns += 1;
+            Ok(None::<()>)
+        });
+        assert!(never.unwrap_err().to_string().starts_with("made 16 times"));
+        assert_eq!((turns, some_turns(|| Ok(Some(3))).unwrap()), (16, 3));
     }
 
     /// Whoever is swept between making its folder and locking it makes another.
@@ -220,6 +203,7 @@ mod tests {
                     for _ in 0..40 {
                         let folder = TempFolder::make().unwrap();
                         folder.furnish().unwrap();
+                        crate::attempt::leftover::sweep();
                         assert!(folder.temp.on_host(&folder.temp.tmpdir()).is_dir());
                     }
                 });

@@ -5,6 +5,7 @@ pub mod command;
 pub mod grace;
 pub mod path;
 pub mod pidfd;
+pub mod pump;
 pub mod signals;
 pub mod stdio;
 pub mod terminal;

@@ -3,12 +3,11 @@
 //! terminal, the step gets a terminal of its own for it.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,15 +16,13 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::statfs::fstatfs;
 use nix::unistd::pipe2;
 
+use super::pump::{Teller, copy};
 use super::signals::Signals;
 use super::terminal::Terminal;
 use crate::stderr;
 
 /// How long nobody may take any of the output that is left after the step's end.
 const STALLED: Duration = Duration::from_secs(10);
-
-/// Written at a time, so that a slow reader is seen to take something.
-const PIECE: usize = 4 << 10;
 
 /// Between two looks at the signals meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
@@ -45,13 +42,6 @@ pub struct Pumps {
     done: Receiver<()>,
     teller: Teller,
     terminal: Option<Terminal>,
-}
-
-/// What an output pump has to tell.
-#[derive(Debug, Clone)]
-pub struct Teller {
-    done: Sender<()>,
-    moved: Arc<AtomicU64>,
 }
 
 impl Stdio {
@@ -94,22 +84,10 @@ impl Stdio {
     }
 }
 
-impl Teller {
-    /// All has flowed.
-    pub fn done(&self) {
-        let _ = self.done.send(());
-    }
-
-    /// Bytes so far, of all pumps.
-    pub fn moved(&self) -> &AtomicU64 {
-        &self.moved
-    }
-}
-
 impl Pumps {
     fn new(terminal: Option<Terminal>) -> Pumps {
-        let (sender, done) = channel();
-        Pumps { count: 0, done, teller: Teller { done: sender, moved: Arc::default() }, terminal }
+        let (teller, done) = Teller::new();
+        Pumps { count: 0, done, teller, terminal }
     }
 
     fn terminal(&self) -> [bool; 3] {
@@ -125,7 +103,7 @@ impl Pumps {
     }
 
     /// A signal that is about kusaw's terminal and not only the step's. Whether it is to be passed on all the same.
-    pub fn take(&self, signal: i32) -> bool {
+    pub fn heed(&self, signal: i32) -> bool {
         let Some(terminal) = &self.terminal else { return true };
         match signal {
             // The kernel tells those inside.
@@ -145,7 +123,7 @@ impl Pumps {
         self.count += 1;
         let teller = self.teller.clone();
         thread::Builder::new().name("kusaw-output".into()).spawn(move || {
-            copy(&mut File::from(reader), &mut File::from(own), &teller.moved);
+            copy(&mut File::from(reader), &mut File::from(own), teller.moved());
             teller.done();
         })?;
         Ok(writer)
@@ -154,10 +132,10 @@ impl Pumps {
     /// Waits until the output has flowed. Its writers must be dead: then every pump comes to its end, unless the
     /// reader takes nothing for too long, or a signal asks kusaw to end; what is lost then is told.
     pub fn drain(self, signals: &Signals) {
-        let (mut before, mut since) = (self.teller.moved.load(Ordering::Relaxed), Instant::now());
+        let (mut before, mut since) = (self.teller.moved().load(Ordering::Relaxed), Instant::now());
         for _ in 0..self.count {
             while self.done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                let moved = self.teller.moved.load(Ordering::Relaxed);
+                let moved = self.teller.moved().load(Ordering::Relaxed);
                 if moved != before {
                     (before, since) = (moved, Instant::now());
                 }
@@ -202,47 +180,6 @@ fn pump_in(mut from: File) -> io::Result<OwnedFd> {
     let copied = move || copy(&mut from, &mut File::from(writer), &AtomicU64::new(0));
     thread::Builder::new().name("kusaw-input".into()).spawn(copied)?;
     Ok(reader)
-}
-
-/// Plain reads and writes: splice would hold the pipe's lock while a terminal waits for a key. Ends at
-/// the first error, which closes the other side as well.
-fn copy(from: &mut File, to: &mut File, moved: &AtomicU64) {
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        let n = match from.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(n) => n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                wait(from.as_fd(), PollFlags::POLLIN);
-                continue;
-            }
-            Err(_) => return,
-        };
-        if put(to, &buffer[..n], moved).is_err() {
-            return;
-        }
-    }
-}
-
-/// Writes all of it, in pieces that are counted as they go.
-pub fn put(to: &mut File, mut rest: &[u8], moved: &AtomicU64) -> io::Result<()> {
-    while !rest.is_empty() {
-        match to.write(&rest[..rest.len().min(PIECE)]) {
-            Ok(n) => {
-                moved.fetch_add(n as u64, Ordering::Relaxed);
-                rest = &rest[n..];
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(to.as_fd(), PollFlags::POLLOUT),
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(())
-}
-
-fn wait(on: BorrowedFd, what: PollFlags) {
-    let _ = poll(&mut [PollFd::new(on, what)], PollTimeout::NONE);
 }
 
 /// Their numbers, for sending.

@@ -16,10 +16,18 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, cfmakeraw, tcgetattr, tcsetattr};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
-use super::stdio::{Teller, put};
+use super::pump::{Teller, put};
+use crate::stderr;
 
 /// Between two looks whether kusaw has come to the foreground: nobody tells.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// Told once to who types and sees nothing of it.
+const ANOTHER: &str = "another kusaw has this terminal: this step gets what is typed when that one has ended; start it on a \
+    terminal of its own, or with </dev/null if it is to read nothing";
+
+/// Passed on before the step is there to read: its terminal takes more than this without waiting, and not any amount.
+const BEFORE: usize = 4096;
 
 /// The terminal of the user.
 #[derive(Debug)]
@@ -35,7 +43,7 @@ pub struct Terminal {
 #[derive(Debug)]
 struct Own {
     fd: OwnedFd,
-    /// Opened once more, to be locked.
+    /// Opened once more, to be locked, and read without waiting.
     again: Option<File>,
     modes: Mutex<Modes>,
     /// Tells the one who reads keys to look again whether they are ours.
@@ -60,8 +68,10 @@ impl Terminal {
         let also = |fd| self::device(fd) == Some(device);
         let is = [true, also(io::stdout().as_fd()), also(io::stderr().as_fd())];
         let fd = io::stdin().as_fd().try_clone_to_owned()?;
-        // After su(1) it may be another user's: then it cannot be opened.
-        let again = File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open("/proc/self/fd/0").ok();
+        // After su(1) it may be another user's: then it cannot be opened. Without waiting, which stdin itself must not be set
+        // to: others have it too.
+        let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
+        let again = File::options().read(true).write(true).custom_flags(flags).open("/proc/self/fd/0").ok();
         let to = match is {
             [_, true, _] => io::stdout().as_fd().try_clone_to_owned()?.into(),
             [_, _, true] => io::stderr().as_fd().try_clone_to_owned()?.into(),
@@ -82,7 +92,7 @@ impl Terminal {
             tcsetattr(&master, SetArg::TCSANOW, &tcgetattr(&self.own.fd)?)?;
         }
         self.own.resize(&master);
-        self.own.take_over(&master)?;
+        self.own.take_over(&master, BEFORE)?;
         let (own, keys) = (self.own.clone(), master.clone());
         thread::Builder::new().name("kusaw-keys".into()).spawn(move || pass_keys(&own, &keys))?;
         thread::Builder::new().name("kusaw-screen".into()).spawn(move || {
@@ -115,21 +125,36 @@ impl Own {
     /// Whether the terminal is this process's to read and set: in the foreground, and with no other kusaw on it, which would
     /// take these modes for the user's. One that is nobody's (ENOTTY) is ours, and so is one that is gone: a read tells.
     fn is_ours(&self) -> bool {
-        let is_in_front = tcgetpgrp(&self.fd).map_or(true, |group| group == getpgrp());
-        let is_locked =
-            || self.again.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-        is_in_front && !is_locked()
+        self.is_in_front() && !self.is_anothers()
     }
 
-    /// In the foreground, and once: turns all keys into bytes. What was typed before was for the step, lines and ends.
-    fn take_over(&self, master: &File) -> nix::Result<()> {
+    fn is_in_front(&self) -> bool {
+        tcgetpgrp(&self.fd).map_or(true, |group| group == getpgrp())
+    }
+
+    fn is_anothers(&self) -> bool {
+        self.again.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// In the foreground, and once: turns all keys into bytes. What was typed before was for the step, lines and ends; while
+    /// there is more of it than `most` bytes, the rest is left for the next call.
+    fn take_over(&self, master: &File, most: usize) -> nix::Result<()> {
         if !matches!(*self.modes(), Modes::Users) || !self.is_ours() {
             return Ok(());
         }
         let users = tcgetattr(&self.fd)?;
         let waiting = || poll(&mut [PollFd::new(self.fd.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) == Ok(1);
+        let mut passed = 0;
         // In other modes an end of the input would be a NUL byte.
-        while users.local_flags.contains(LocalFlags::ICANON) && waiting() && self.pass_on(master).is_ok() {}
+        while users.local_flags.contains(LocalFlags::ICANON) && waiting() {
+            if passed >= most {
+                return Ok(());
+            }
+            match self.pass_on(master) {
+                Ok(n) if n > 0 => passed += n,
+                _ => break,
+            }
+        }
         let mut modes = self.modes();
         if let Modes::Users = *modes {
             tcsetattr(&self.fd, SetArg::TCSANOW, &raw(&users))?;
@@ -138,13 +163,29 @@ impl Own {
         Ok(())
     }
 
-    /// What has been typed, or the next of it: bytes, or a line, or that the input ends here.
-    fn pass_on(&self, mut master: &File) -> io::Result<()> {
+    /// What has been typed, or the next of it: bytes, or a line, or that the input ends here. The value is how many bytes;
+    /// none once the terminal is the user's again for good: what is typed then is for whoever comes next.
+    fn pass_on(&self, mut master: &File) -> io::Result<usize> {
         let mut typed = [0; 4096];
-        match nix::unistd::read(&self.fd, &mut typed)? {
-            0 if device(self.fd.as_fd()).is_none() => Err(io::ErrorKind::UnexpectedEof.into()),
-            0 => master.write_all(&[tcgetattr(&self.fd)?.control_chars[SpecialCharacterIndices::VEOF as usize]]),
-            n => master.write_all(&typed[..n]),
+        let Some(n) = self.read_unless_over(&mut typed)? else { return Ok(0) };
+        master.write_all(&typed[..n])?;
+        Ok(n)
+    }
+
+    fn read_unless_over(&self, typed: &mut [u8]) -> io::Result<Option<usize>> {
+        // Held meanwhile: whoever ends kusaw waits for this, and for nothing that the step has to take.
+        let modes = self.modes();
+        if let Modes::Over = *modes {
+            return Ok(None);
+        }
+        let from = self.again.as_ref().map_or(self.fd.as_fd(), |again| again.as_fd());
+        match nix::unistd::read(from, typed)? {
+            0 if device(from).is_none() => Err(io::ErrorKind::UnexpectedEof.into()),
+            0 => {
+                typed[0] = tcgetattr(from)?.control_chars[SpecialCharacterIndices::VEOF as usize];
+                Ok(Some(1))
+            }
+            n => Ok(Some(n)),
         }
     }
 
@@ -195,10 +236,14 @@ fn raw(modes: &Termios) -> Termios {
 
 /// Until one of the terminals is gone. Never reads in the background: that would stop kusaw.
 fn pass_keys(own: &Own, master: &File) {
-    let mut was_away = false;
+    let (mut was_away, mut is_told) = (false, false);
     loop {
         if !own.is_ours() {
             was_away = true;
+            if !is_told && own.is_in_front() && own.is_anothers() {
+                is_told = true;
+                stderr::warn(ANOTHER);
+            }
             thread::sleep(LOOK);
             continue;
         }
@@ -206,15 +251,13 @@ fn pass_keys(own: &Own, master: &File) {
             own.take_over_again();
             own.resize(master);
         }
-        let _ = own.take_over(master);
+        let _ = own.take_over(master, usize::MAX);
         if !own.wait() || !own.is_ours() {
             was_away = true;
             continue;
         }
-        if let Modes::Over = *own.modes() {
-            return;
-        }
         match own.pass_on(master) {
+            Ok(0) => return,
             Err(e) if !matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) && own.is_ours() => {
                 break;
             }
@@ -246,4 +289,26 @@ fn device(fd: BorrowedFd) -> Option<u32> {
     // SAFETY: the kernel writes one unsigned int.
     let is = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGDEV, &raw mut device) } == 0;
     is.then_some(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::pty::openpty;
+
+    /// Whoever reads it next must find it.
+    #[test]
+    fn what_is_typed_when_it_is_over_is_left() {
+        let (users, steps) = (openpty(None, None).unwrap(), openpty(None, None).unwrap());
+        let modes = Mutex::new(Modes::Users);
+        let own = Own { fd: users.slave, again: None, modes, look: pipe().unwrap() };
+        let (mut keys, master) = (File::from(users.master), File::from(steps.master));
+        keys.write_all(b"one\ntwo\n").unwrap();
+        assert_eq!(own.pass_on(&master).unwrap(), 4);
+        own.give_back();
+        assert_eq!(own.pass_on(&master).unwrap(), 0);
+        let mut left = [0; 64];
+        let n = nix::unistd::read(&own.fd, &mut left).unwrap();
+        assert_eq!(&left[..n], b"two\n");
+    }
 }

@@ -78,6 +78,12 @@ impl Tty {
         self.screen.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Goes on typing while the test goes on, and as the terminal takes it; until the window is closed.
+    pub fn go_on_typing(&mut self, keys: String) {
+        let mut screen = self.screen.try_clone().unwrap();
+        std::thread::spawn(move || screen.write_all(keys.as_bytes()));
+    }
+
     /// Reads on until it shows `text` behind what was waited for before; returns what came before it.
     pub fn until(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;

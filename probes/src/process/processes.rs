@@ -162,10 +162,17 @@ pub fn without_question(cmdline: &[u8], word: &str, text: &[u8]) -> Vec<u8> {
     left
 }
 
-/// What stands behind a question at the beginning, as an argument or as a word for a shell.
+/// What stands behind a question at the beginning, as an argument or as a word for a shell, which may be quoted.
 fn question<'a>(cmdline: &'a [u8], word: &str, text: &[u8]) -> Option<&'a [u8]> {
-    let rest = cmdline.strip_prefix(word.as_bytes())?;
-    rest.strip_prefix(b"\0").or(rest.strip_prefix(b" "))?.strip_prefix(text)
+    let rest = quoted(cmdline, word.as_bytes())?;
+    quoted(rest.strip_prefix(b"\0").or(rest.strip_prefix(b" "))?, text)
+}
+
+/// What stands behind `word` at the beginning, with quotes around it or without.
+fn quoted<'a>(cmdline: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
+    let quote = cmdline.first().filter(|byte| matches!(byte, b'\'' | b'"'));
+    let quote = quote.map(std::slice::from_ref).unwrap_or_default();
+    cmdline.strip_prefix(quote)?.strip_prefix(word)?.strip_prefix(quote)
 }
 
 #[cfg(test)]
@@ -177,6 +184,9 @@ mod tests {
         for (cmdline, found) in [
             ("probe\0processes\0--find\0KEY\0", false),
             ("sh\0-c\0probe processes --find KEY\0", false),
+            ("sh\0-c\0'probe' 'processes' '--find' 'KEY'\0", false),
+            ("sh\0-c\0sh -c \"probe processes --find \"KEY\"\"\0", false),
+            ("sh\0-c\0probe --find 'KEY\0", true),
             ("probe\0--find\0KEY\0--find\0KEY", false),
             ("probe\0KEY\0--find\0KEY", true),
             ("tool\0--key\0KEY\0", true),

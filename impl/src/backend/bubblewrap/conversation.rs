@@ -158,7 +158,7 @@ impl<'a> Conversation<'a> {
             if signal.asks_to_end {
                 self.grace.begin();
             }
-            if self.pumps.take(signal.number) {
+            if self.pumps.heed(signal.number) {
                 // A stage that is gone has said how the step ended: that is read next.
                 let _ = send_message(ctl, Message::Signal(signal.number), &[], Until::at(Instant::now() + REAP));
             }

@@ -114,6 +114,7 @@ impl Waiting {
     /// Gives it all of its arguments. One that has ended gets none: what it said tells why.
     pub fn give(mut self, arguments: &[OsString], until: Until) -> io::Result<Sandbox> {
         let blob = blob(arguments)?;
+        make_room(&self.arguments, blob.len());
         let mut rest = &blob[..];
         while !rest.is_empty() {
             match self.arguments.write(rest) {
@@ -140,6 +141,15 @@ impl Drop for Waiting {
             libc::kill(sandbox.pid, libc::SIGKILL);
             libc::waitpid(sandbox.pid, std::ptr::null_mut(), 0);
         }
+    }
+}
+
+/// Room in the pipe for all of them, so that they go in as one piece: killed between two, this process would leave bubblewrap
+/// with half a plan, and the end of a path that is cut off can be a mount point made on the host. Where so much is refused
+/// (/proc/sys/fs/pipe-max-size, for an ordinary user 1 MiB), they go in as many.
+fn make_room(pipe: &File, size: usize) {
+    if fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|has| (has as usize) < size) {
+        let _ = i32::try_from(size).map(|size| fcntl(pipe, FcntlArg::F_SETPIPE_SZ(size)));
     }
 }
 
@@ -184,5 +194,24 @@ fn leave_session_keyring() -> io::Result<()> {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::ENOSYS | libc::EACCES) => Ok(()),
         _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// Nobody reads meanwhile.
+    #[test]
+    fn a_long_plan_goes_in_as_one_piece() {
+        let (reader, writer) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).unwrap();
+        let waiting = Waiting { sandbox: None, arguments: File::from(writer) };
+        let arguments = vec![OsString::from("x".repeat(99)); 5_000];
+        let given = waiting.give(&arguments, Until::at(std::time::Instant::now()));
+        assert_eq!(given.map(|_| ()).unwrap_err().kind(), ErrorKind::NotFound, "no sandbox, but room");
+        let mut all = Vec::new();
+        File::from(reader).read_to_end(&mut all).unwrap();
+        assert_eq!(all, blob(&arguments).unwrap());
     }
 }
