@@ -6,6 +6,7 @@
 pub mod arrange;
 pub mod environment;
 mod files;
+mod outcome;
 pub mod places;
 mod process;
 mod shell;
@@ -15,7 +16,6 @@ mod worktrees;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -25,62 +25,10 @@ use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
 use crate::plan::Plan;
 use crate::probe::Report;
+pub use outcome::Launch;
 pub use process::Live;
 pub use shell::{SHELL, shell};
 use stdio::Files;
-use terminal::Seen;
-
-/// One launch and what came of it.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// What was started.
-    pub argv: Vec<String>,
-    /// Names of the environment.
-    pub env: Vec<String>,
-    /// The command inside, if it was a command.
-    pub command: Vec<String>,
-    /// Exit code; 128+n for a signal.
-    pub exit: Option<i32>,
-    /// The signal that ended the launcher itself, if one did.
-    pub signal: Option<i32>,
-    /// Whether it was ended at its bound.
-    pub timed_out: bool,
-    /// Its stdout; at a terminal, all that was shown.
-    pub stdout: Vec<u8>,
-    /// Its stderr.
-    pub stderr: Vec<u8>,
-    /// What the probe in it reported.
-    pub report: Report,
-    /// Templates in the context of this launch: where to look.
-    pub templates: std::rc::Rc<Templates>,
-    /// The factory's folder.
-    pub factory: PathBuf,
-    /// The files that were its 0, 1 and 2, if they were files.
-    pub files: Option<Files>,
-    /// What became of the caller's terminal, if it has one.
-    pub terminal: Option<Seen>,
-    /// How long it took.
-    pub took: Duration,
-}
-
-impl Launch {
-    /// Why nothing is proven by what did not happen in it, if so.
-    pub fn unfinished(&self) -> Option<String> {
-        let why = match self.command.split_first() {
-            Some((program, asked)) if program == PROBE_IN_WORKTREE => self.report.unfinished(asked, self.exit)?,
-            Some((program, _)) if program == SHELL => shell::unfinished(self)?,
-            _ => self.report.unfinished(&[], self.exit).filter(|_| !self.report.ended)?,
-        };
-        Some(format!("{why}; stderr: {}", crate::text::line(&self.stderr, 300)))
-    }
-
-    /// Everything it printed.
-    pub fn output(&self) -> String {
-        let mut text = String::from_utf8_lossy(&self.stdout).into_owned();
-        text.push_str(&String::from_utf8_lossy(&self.stderr));
-        text
-    }
-}
 
 /// The probe as a step names it: the worktree holds it.
 pub const PROBE_IN_WORKTREE: &str = "tools/probe";

@@ -85,7 +85,7 @@ fn prints_bytes(scene: &mut Scene, count: usize) -> StepResult {
 }
 
 /// How long a bare command is watched that does not end.
-const WATCHED: Duration = Duration::from_millis(1500);
+const WATCHED: Duration = Duration::from_millis(700);
 
 #[then("bare, the same command does not end")]
 async fn bare_stays(scene: &mut Scene) -> StepResult {
