@@ -139,6 +139,7 @@ pub mod kernel {
     // linux/keyctl.h
     const DESCRIBE: c_long = 6;
     const LINK: c_long = 8;
+    const UNLINK: c_long = 9;
     const SEARCH: c_long = 10;
     const READ: c_long = 11;
     /// No key holds more (the type big_key: 1 MiB - 1). Into a buffer that is too small nothing is read.
@@ -182,6 +183,12 @@ pub mod kernel {
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
+    pub fn unlink(key: i32, ring: i32) -> io::Result<()> {
+        // SAFETY: plain numbers only.
+        let done = unsafe { libc::syscall(libc::SYS_keyctl, UNLINK, c_long::from(key), c_long::from(ring)) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
     /// Adds a key `user` to a keyring, or gives a new payload to the one that is there.
     pub fn add(name: &CStr, payload: &[u8], ring: i32) -> io::Result<i32> {
         let (start, length, ring) = (payload.as_ptr(), payload.len(), c_long::from(ring));
@@ -214,6 +221,10 @@ pub mod kernel {
 
     pub fn link(_key: i32, _ring: i32) -> io::Result<()> {
         Err(io::Error::from_raw_os_error(libc::ENOSYS))
+    }
+
+    pub fn unlink(key: i32, ring: i32) -> io::Result<()> {
+        link(key, ring)
     }
 
     pub fn add(name: &CStr, _payload: &[u8], _ring: i32) -> io::Result<i32> {

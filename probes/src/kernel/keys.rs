@@ -1,5 +1,5 @@
-//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: all keyrings
-//! are linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
+//! `keys BEGINNING`: the keys that /proc/keys shows and whose names begin so, asked for by their numbers: each
+//! keyring is linked into this process's own keyring first, because whoever has a keyring may read what is in it (keyrings(7),
 //! "possession"). The process keyring goes with this process, so nothing of it is left. Of other keys, which can be
 //! those of whoever started the suite, nothing is read and nothing told but their number.
 //!
@@ -45,11 +45,26 @@ impl Action for Keys {
         };
         let described = numbers.iter().filter_map(|key| Some((*key, kernel::describe(*key).ok()?)));
         let (rings, keys): (Vec<_>, Vec<_>) = described.partition(|(_, text)| text.starts_with(b"keyring;"));
-        let linked = rings.iter().filter(|(ring, _)| kernel::link(*ring, PROCESS).is_ok()).count();
+        let named: Vec<_> = keys
+            .into_iter()
+            .filter(|(_, text)| name(text).starts_with(self.beginning.as_bytes()))
+            .take(MAX_SHOWN)
+            .collect();
+        let mut payloads: Vec<_> = named.iter().map(|(key, _)| kernel::read(*key)).collect();
+        let mut linked = 0_usize;
+        // One at a time: with all of them the kernel's search may end before it comes to the key.
+        for (ring, _) in rings {
+            if kernel::link(ring, PROCESS).is_ok() {
+                linked += 1;
+                for ((key, _), payload) in named.iter().zip(&mut payloads).filter(|(_, payload)| payload.is_err()) {
+                    *payload = kernel::read(*key);
+                }
+                let _ = kernel::unlink(ring, PROCESS); // it goes with the process at the latest
+            }
+        }
         let text = |bytes: &[u8]| Json::from(&bytes[..bytes.len().min(MAX_PAYLOAD)]);
-        let named = keys.iter().filter(|(_, describe)| name(describe).starts_with(self.beginning.as_bytes()));
-        let named = named.take(MAX_SHOWN).map(|(key, describe)| {
-            let payload = or_errno(kernel::read(*key).map(|payload| text(&payload)));
+        let named = named.iter().zip(payloads).map(|((key, describe), payload)| {
+            let payload = or_errno(payload.map(|payload| text(&payload)));
             Json::object([("key", Json::Number((*key).into())), ("describe", text(describe)), ("payload", payload)])
         });
         let counts = [("count", Json::count(numbers.len())), ("linked", Json::count(linked))];
