@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 use super::{HOME, home};
-use crate::launch::arrange::open_above;
+use crate::launch::arrange::{heed, open_above};
 use crate::launch::environment;
 
 /// The process, until this is dropped.
@@ -42,9 +42,10 @@ impl Bystander {
             .envs(environment::of_user())
             .env("LAB_TOKEN", home::token()?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-        // SAFETY: two system calls on numbers, which are async-signal-safe; the file outlives the start.
+        // SAFETY: runs between fork and exec and only makes system calls; the file outlives the start.
         unsafe {
             command.pre_exec(move || {
+                heed()?;
                 // Where Yama lets a process be traced by its parent only (ptrace_scope 1), anybody may trace this one; else
                 // the control could show nothing there. Without Yama the call is unknown, and not needed.
                 libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0);

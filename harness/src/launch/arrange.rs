@@ -23,17 +23,32 @@ pub fn arrange(command: &mut Command, caller: &Caller) -> io::Result<()> {
         // SAFETY: runs between fork and exec and makes one system call. The 0 that is closed is the child's own.
         unsafe { command.pre_exec(|| nix::unistd::close(0).map_err(io::Error::from)) };
     }
-    if caller.deaf {
-        // SAFETY: runs between fork and exec and only makes system calls.
-        unsafe { command.pre_exec(|| deafen().map_err(io::Error::from)) };
+    let deaf = caller.deaf;
+    // SAFETY: runs between fork and exec and only makes system calls.
+    unsafe { command.pre_exec(move || if deaf { deafen() } else { heed() }.map_err(io::Error::from)) };
+    Ok(())
+}
+
+/// What whoever started the suite ignores, as nohup(1) and background jobs do, is not the affair of what it starts. For
+/// between fork and exec.
+///
+/// # Errors
+/// When a signal cannot be reset.
+pub fn heed() -> nix::Result<()> {
+    for heeded in IGNORED {
+        // SAFETY: no handler is replaced: the child has none, and becomes another program.
+        unsafe { signal(heeded, SigHandler::SigDfl) }?;
     }
     Ok(())
 }
 
+/// Signals that callers ignore.
+const IGNORED: [Signal; 6] =
+    [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGPIPE, Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP];
+
 /// As a terminal multiplexer, a job runner or nohup(1) may leave them.
 fn deafen() -> nix::Result<()> {
-    for ignored in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGPIPE, Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP]
-    {
+    for ignored in IGNORED {
         // SAFETY: no handler is replaced: the child has none, and becomes another program.
         unsafe { signal(ignored, SigHandler::SigIgn) }?;
     }
