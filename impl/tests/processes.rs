@@ -207,6 +207,19 @@ fn five_hundred_processes_go_with_the_step() {
     assert_eq!((child.wait().unwrap().code(), alive(&mark)), (Some(3), 0));
 }
 
+/// `ulimit -f` of the caller: the write fails, and kusaw goes on to the step's end.
+#[test]
+fn output_past_the_callers_limit_on_files_does_not_end_kusaw() {
+    let factory = factory("", "echo up >&2; head -c 1000000 /dev/zero; exit 7");
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 1000; exec \"$0\" \"$@\" >limited"]).current_dir(factory.path());
+    let kusaw = factory.command();
+    command.arg(kusaw.get_program()).args(kusaw.get_args()).args(["run", "s", "--attempt", "a"]).env_clear();
+    command.envs(kusaw.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+    assert_eq!(command.stderr(Stdio::null()).status().unwrap().code(), Some(7));
+    factory.assert_no_temp();
+}
+
 #[test]
 fn a_daemon_that_keeps_or_fills_the_output_holds_nobody() {
     let mark = mark("75");

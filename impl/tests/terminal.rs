@@ -92,7 +92,7 @@ fn ctrl_c_ends_a_step_and_its_children_or_is_its_own_affair() {
     tty.type_in("\x03");
     assert_eq!(tty.end().0, Some(130));
     assert_eq!((&factory.outcome()["signal"], &factory.outcome()["outcome"]), (&2.into(), &"killed".into()));
-    let (_factory, mut tty) = on_a_terminal("trap 'echo mine; exit 7' INT; echo up; sleep 999");
+    let (_factory, mut tty) = on_a_terminal("trap 'echo mine; exit 7' INT; echo up; read line");
     tty.until("up");
     tty.type_in("\x03");
     tty.until("mine");
@@ -105,6 +105,17 @@ fn the_windows_size_follows() {
     tty.until("up\r\n");
     tty.resize(7, 77);
     tty.until("7 77\r\n");
+    assert_eq!(tty.end().0, Some(4));
+}
+
+/// A program that has sent its 0, 1 and 2 elsewhere still asks its user by /dev/tty.
+#[test]
+fn the_terminal_is_there_again_after_nobody_was_on_it() {
+    let (_factory, mut tty) = on_a_terminal(
+        "exec </dev/null >/dev/null 2>&1; sleep 0.3; echo later >/dev/tty; read line </dev/tty; exit $line",
+    );
+    tty.until("later\r\n");
+    tty.type_in("4\r");
     assert_eq!(tty.end().0, Some(4));
 }
 

@@ -43,7 +43,7 @@ pub fn run(ctl: BorrowedFd, mut plan: Plan, stdio: [OwnedFd; 3]) -> io::Result<i
         ForkResult::Parent { child } => child,
     };
     drop((child_report, stdio));
-    let mut init = Init { ctl, ended, report: Some(report), step: step.as_raw(), status: None };
+    let mut init = Init { ctl, ended, report: Some(report), step: step.as_raw(), status: None, unreaped: false };
     loop {
         init.wait()?;
         if let (None, Some(status)) = (&init.report, init.status) {
@@ -65,13 +65,18 @@ struct Init<'a> {
     report: Option<OwnedFd>,
     step: libc::pid_t,
     status: Option<i32>,
+    /// There may be more children that have ended.
+    unreaped: bool,
 }
+
+/// Children that are reaped before the launcher is listened to again: orphans can end as fast as they are reaped.
+const AT_ONCE: usize = 64;
 
 impl Init<'_> {
     fn wait(&mut self) -> io::Result<()> {
         let report = self.report.as_ref().map_or(self.ctl, |r| r.as_fd());
         let mut on = [self.ctl, self.ended.as_fd(), report].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-        match poll(&mut on, PollTimeout::NONE) {
+        match poll(&mut on, if self.unreaped { PollTimeout::ZERO } else { PollTimeout::NONE }) {
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok(()),
             Err(e) => return Err(e.into()),
@@ -80,8 +85,8 @@ impl Init<'_> {
         if report && self.report.is_some() {
             self.hear_child()?;
         }
-        if ended && self.ended.read_signal()?.is_some() {
-            self.reap();
+        if (ended && self.ended.read_signal()?.is_some()) || self.unreaped {
+            self.unreaped = self.reap();
         }
         if ctl {
             match receive_message(self.ctl, &mut Vec::new(), Until::default())? {
@@ -106,16 +111,21 @@ impl Init<'_> {
         send_message(self.ctl, message, &[], Until::default())
     }
 
-    fn reap(&mut self) {
-        loop {
+    /// Whether there may be more. With the step's end nothing else counts.
+    fn reap(&mut self) -> bool {
+        for _ in 0..AT_ONCE {
             let mut status = 0;
             // SAFETY: waitpid writes one int; -1 = any child, of which orphans become ours.
             match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
-                pid if pid <= 0 => return,
-                pid if pid == self.step => self.status = Some(status),
+                pid if pid <= 0 => return false,
+                pid if pid == self.step => {
+                    self.status = Some(status);
+                    return true;
+                }
                 _ => {}
             }
         }
+        true
     }
 
     fn pass_on(&self, signal: i32) {

@@ -48,8 +48,13 @@ fn main() {
 
 fn stage(ctl: OwnedFd) -> i32 {
     let ctl = ctl.as_fd();
+    // Only now does the launcher send what is the step's: one that is killed before leaves none of it in the socket.
+    if send_message(ctl, Message::Here, &[], Until::default()).is_err() {
+        return ORPHANED;
+    }
     let Ok((bytes, given)) = receive_job(ctl, Until::default()) else { return ORPHANED };
-    let Prepared { job, stdio, outgoing } = match prepare(&bytes, given) {
+    // The slave stays open here: with nobody on it for a moment, the launcher would take the terminal for gone.
+    let Prepared { job, stdio, outgoing, slave: _slave } = match prepare(&bytes, given) {
         Ok(prepared) => prepared,
         Err(why) => return refused(ctl, why),
     };
@@ -76,6 +81,7 @@ struct Prepared {
     stdio: [OwnedFd; 3],
     /// For the launcher: the listeners, and the master of the step's terminal if it has one.
     outgoing: Vec<OwnedFd>,
+    slave: Option<OwnedFd>,
 }
 
 /// Looks at everything that must be so, and makes what the launcher gets; an error is why there will be no step.
@@ -94,8 +100,9 @@ fn prepare(bytes: &[u8], given: Vec<OwnedFd>) -> Result<Prepared, Message> {
     // Listening comes before the fork, so the step's first connection can never be too early.
     let listeners = job.ports.iter().map(|port| TcpListener::bind(("127.0.0.1", *port)).map(OwnedFd::from));
     let mut outgoing = listeners.collect::<Result<Vec<_>, _>>().map_err(|e| Message::NoListener(errno(&e)))?;
-    outgoing.extend(pty.map(|pty| pty.master));
-    Ok(Prepared { job, stdio, outgoing })
+    let (master, slave) = pty.map(|pty| (pty.master, pty.slave)).unzip();
+    outgoing.extend(master);
+    Ok(Prepared { job, stdio, outgoing, slave })
 }
 
 /// The last message; the value is the exit code.

@@ -7,6 +7,8 @@ pub const SIZE: usize = 8;
 /// What one side tells the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
+    /// Stage: it runs, and waits for the job.
+    Here,
     /// Stage: ready; as many listening descriptors come along as the job named ports, and the master of the step's
     /// terminal if it has one.
     Ready(i32),
@@ -78,6 +80,7 @@ impl Message {
             Message::NoListener(n) => (b'L', n),
             Message::NotConfined(n) => (b'N', n),
             Message::Exchanged(n) => (b'E', n),
+            Message::Here => (b'H', 0),
             Message::Go => (b'G', 0),
             Message::Exec(n) => (b'X', n),
             Message::Setup(part, n) => (part as u8, n),
@@ -98,6 +101,7 @@ impl Message {
             b'L' => Message::NoListener(n),
             b'N' => Message::NotConfined(n),
             b'E' => Message::Exchanged(n),
+            b'H' => Message::Here,
             b'G' => Message::Go,
             b'X' => Message::Exec(n),
             b'S' => Message::Signal(n),
@@ -120,7 +124,9 @@ mod tests {
                 assert_eq!(Message::decode(message.encode()), Some(message));
             }
         }
-        assert_eq!(Message::decode(Message::Go.encode()), Some(Message::Go));
+        for word in [Message::Here, Message::Go] {
+            assert_eq!(Message::decode(word.encode()), Some(word));
+        }
     }
 
     #[test]

@@ -46,8 +46,10 @@ impl Stage {
         let null = File::open("/dev/null").unwrap();
         let stdio = [null.as_raw_fd(), writer.as_raw_fd(), writer.as_raw_fd()].into_iter().zip(job.terminal);
         let stdio: Vec<_> = stdio.filter_map(|(fd, terminal)| (!terminal).then_some(fd)).collect();
-        send_job(ctl.as_fd(), &job.encode(), &stdio, Until::default()).unwrap();
-        Stage { child, ctl, out: out.into() }
+        let stage = Stage { child, ctl, out: out.into() };
+        assert_eq!(stage.message(), Some(Message::Here));
+        send_job(stage.ctl.as_fd(), &job.encode(), &stdio, Until::default()).unwrap();
+        stage
     }
 
     fn message(&self) -> Option<Message> {

@@ -12,8 +12,20 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use super::grace::Grace;
 
-/// Those that ask the step to end, and kusaw with it.
-const ASKING: &[Signal] = &[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
+/// Those that ask the step to end, and kusaw with it: by themselves the others would end it without giving the terminal back.
+const ASKING: &[Signal] = &[
+    Signal::SIGTERM,
+    Signal::SIGINT,
+    Signal::SIGHUP,
+    Signal::SIGXCPU,
+    Signal::SIGALRM,
+    Signal::SIGVTALRM,
+    Signal::SIGPROF,
+    Signal::SIGIO,
+];
+
+/// Would end kusaw where a step's output reaches the caller's limit on file sizes; a write then fails, and is told (setrlimit(2)).
+const NOT_TAKEN: Signal = Signal::SIGXFSZ;
 
 /// Those that are passed on besides.
 const OTHERS: &[Signal] = &[Signal::SIGQUIT, Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGCONT, Signal::SIGWINCH];
@@ -46,7 +58,9 @@ impl Signals {
         let is_taken = |signal: &Signal| !(MAY_BE_IGNORED.contains(signal) && is_ignored(*signal));
         let asking: SigSet = ASKING.iter().copied().filter(is_taken).collect();
         let all: SigSet = ASKING.iter().chain(OTHERS).copied().filter(is_taken).collect();
-        sigprocmask(SigmaskHow::SIG_BLOCK, Some(&all), None)?;
+        let mut blocked = all;
+        blocked.add(NOT_TAKEN);
+        sigprocmask(SigmaskHow::SIG_BLOCK, Some(&blocked), None)?;
         let open = |set| SignalFd::with_flags(set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK);
         Ok(Signals { all: open(&all)?, asking: open(&asking)? })
     }

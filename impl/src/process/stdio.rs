@@ -24,6 +24,9 @@ use crate::stderr;
 /// How long nobody may take any of the output that is left after the step's end.
 const STALLED: Duration = Duration::from_secs(10);
 
+/// How long what is left may take in all: a pipe holds no more than a slow reader takes in that time.
+const FOREIGN: Duration = Duration::from_secs(60);
+
 /// Between two looks at the signals meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -130,9 +133,11 @@ impl Pumps {
     }
 
     /// Waits until the output has flowed. Its writers must be dead: then every pump comes to its end, unless the
-    /// reader takes nothing for too long, or a signal asks kusaw to end; what is lost then is told.
+    /// reader takes nothing for too long, a step has given a descriptor to somebody who writes on, or a signal asks kusaw to
+    /// end; what is lost then is told.
     pub fn drain(self, signals: &Signals) {
-        let (mut before, mut since) = (self.teller.moved().load(Ordering::Relaxed), Instant::now());
+        let began = Instant::now();
+        let (mut before, mut since) = (self.teller.moved().load(Ordering::Relaxed), began);
         for _ in 0..self.count {
             while self.done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 let moved = self.teller.moved().load(Ordering::Relaxed);
@@ -144,6 +149,9 @@ impl Pumps {
                 }
                 if since.elapsed() > STALLED {
                     return tell_lost("nobody takes it");
+                }
+                if began.elapsed() > FOREIGN {
+                    return tell_lost("it does not end");
                 }
             }
         }

@@ -80,11 +80,14 @@ impl<'a> Conversation<'a> {
     /// The listeners, and the master of the step's terminal.
     fn get_ready(&mut self, job: &Job, stdio: Vec<OwnedFd>) -> Result<Vec<OwnedFd>, Refusal> {
         let ctl = self.sandbox.ctl.as_fd();
-        let sent = send_job(ctl, &job.encode(), &stdio::numbers(&stdio), self.start);
-        drop(stdio);
         let expected = job.ports.len() + usize::from(job.terminal.contains(&true));
         let mut descriptors = Vec::new();
-        let message = sent.and_then(|()| receive_message(ctl, &mut descriptors, self.start));
+        let message = match receive_message(ctl, &mut descriptors, self.start) {
+            Ok(Message::Here) => send_job(ctl, &job.encode(), &stdio::numbers(&stdio), self.start)
+                .and_then(|()| receive_message(ctl, &mut descriptors, self.start)),
+            other => other,
+        };
+        drop(stdio);
         match message {
             Ok(Message::Ready(n)) if n as usize == expected && descriptors.len() == expected => Ok(descriptors),
             Ok(Message::Setup(part, errno)) => Err(not_set_up(part, errno)),
