@@ -16,6 +16,19 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// What whoever runs the tests ignores, as nohup(1) and background jobs do, the program would ignore too.
+pub fn heed(command: &mut Command) {
+    let heed = || {
+        for heeded in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+            // SAFETY: no handler is replaced: the child has none, and becomes another program.
+            unsafe { signal(heeded, SigHandler::SigDfl) }?;
+        }
+        Ok(())
+    };
+    // SAFETY: runs between fork and exec and only makes system calls.
+    unsafe { command.pre_exec(heed) };
+}
+
 pub struct Factory {
     folder: TempDir,
 }
@@ -82,16 +95,7 @@ impl Factory {
         command.env("HOME", self.home()).env("TMPDIR", self.tmp());
         // Not the terminal of whoever runs the tests: it would be the step's.
         command.arg("--factory").arg(self.path()).stdin(Stdio::null());
-        // What whoever runs the tests ignores, as nohup(1) and background jobs do, kusaw would ignore too.
-        let heed = || {
-            for heeded in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
-                // SAFETY: no handler is replaced: the child has none, and becomes another program.
-                unsafe { signal(heeded, SigHandler::SigDfl) }?;
-            }
-            Ok(())
-        };
-        // SAFETY: runs between fork and exec and only makes system calls.
-        unsafe { command.pre_exec(heed) };
+        heed(&mut command);
         command
     }
 

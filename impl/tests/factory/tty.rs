@@ -45,6 +45,7 @@ impl Tty {
         inside.arg("--ctty").arg(command.get_program()).args(command.get_args()).env_clear();
         inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         inside.stdin(end()).stdout(end()).stderr(end());
+        super::heed(&mut inside);
         set(&mut inside);
         self.child = Some(inside.spawn().unwrap());
     }
