@@ -3,7 +3,7 @@ Feature: Sockets that are no files
   buses and editors listen on such. Machines have sockets to their hypervisor (vsock(7)), for which no namespace counts.
 
   @NET-06
-  Rule: Abstract unix sockets of the host are not reachable, in open mode either; nor is AF_VSOCK
+  Rule: Abstract unix sockets of the host are not reachable, in open mode either (where the kernel can scope them); nor is AF_VSOCK
 
     Background:
       Given a sandboxed step

@@ -1,7 +1,7 @@
 Feature: Namespaces inside the sandbox
   A program in the sandbox may make a user namespace of its own and has all capabilities there, as browsers and build tools
   do. It can then mount and unmount, but nothing that was hidden or read-only becomes anything else by it. Each control lays
-  a cover of its own, bare, and takes it off by the same act.
+  a cover of its own, bare, and takes it off by the same act; where a user cannot do the act bare, by another.
 
   @NS-11
   Rule: Hidden things stay hidden and read-only things read-only from a nested user namespace

@@ -1,6 +1,6 @@
 Feature: Privileges
   What the documentation does not name and the reference promises besides: no capability, no new privileges, no way to the
-  machine's own sockets, and a first process of the sandbox that shows nothing of itself.
+  machine's own sockets, and a first process of the sandbox that shows nothing of itself but its name and command line.
 
   @NS-12
   Rule: No capabilities, no_new_privs, no TIOCLINUX, no vsock; pid 1 of the sandbox cannot be traced or read

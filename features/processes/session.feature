@@ -1,6 +1,7 @@
 Feature: The caller's terminal
   Whoever holds a terminal can put keystrokes into its input, which the shell behind takes for its user's as soon as the step
-  has ended: that would be a command outside, run by the user. A step in a session of its own cannot.
+  has ended: that would be a command outside, run by the user. A step in a session of its own cannot. (What it prints arrives as it is: a
+  terminal that answers a printed query types the answer itself.)
 
   @NS-06
   Rule: It runs in a new session: no keystroke can be pushed into the caller's terminal
