@@ -100,7 +100,6 @@ Feature: Namespaces inside the sandbox
         | open_tree      | open-tree / ~          |
         | pivot_root     | pivot-root / /tmp      |
         | chroot         | chroot /proc/1/root    |
-        | setns          | setns 1 mnt            |
 
     Scenario Outline: without a namespace of its own, <what> does not make <place> writable
       When the step runs the probe "<act> <place> + write <place>/written-{nonce} x"
