@@ -7,6 +7,7 @@ pub mod attempt;
 pub mod backend;
 pub mod cli;
 pub mod egress;
+pub mod git;
 pub mod outcome;
 pub mod private;
 pub mod process;

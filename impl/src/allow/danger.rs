@@ -10,7 +10,7 @@ use super::guard::{Extent, Guard};
 use super::host;
 use super::look::Look;
 use super::walk::{What, as_far_as_real};
-use crate::attempt::worktree;
+use crate::git::worktree;
 use crate::settings::Settings;
 
 /// The code in reports.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::attempt::worktree;
+use crate::git::worktree;
 use crate::settings::{Sandbox, Settings, Step};
 
 /// What an entry adds.

@@ -6,13 +6,12 @@ mod decide;
 mod entry;
 mod facts;
 mod finding;
-mod git;
 mod guard;
 mod host;
 mod look;
 mod protected;
 mod shown;
-mod walk;
+pub mod walk;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

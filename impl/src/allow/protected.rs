@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 
-use super::git;
 use super::guard::{Extent, Guard};
 use super::host;
 use super::walk::{as_far_as_real, walk};
-use crate::attempt::worktree;
+use crate::git::{folders, worktree};
 use crate::process::path;
 use crate::settings::{self, Settings};
 use crate::{private, provider, reach};
@@ -49,7 +48,7 @@ impl Guards {
         for (name, repo) in &settings.repos {
             let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
             guards.add(Guard::kept(place.clone(), format!("repo {name}"), Extent::Nothing));
-            for git in git::control(&as_far_as_real(&place)) {
+            for git in folders::control(&as_far_as_real(&place)) {
                 guards.add(Guard::kept(git, format!("the git folder of repo {name}"), Extent::All));
             }
         }

@@ -6,7 +6,6 @@ pub mod folder;
 mod leftover;
 pub mod temp;
 mod unsandboxed;
-pub mod worktree;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -18,6 +17,7 @@ use std::time::SystemTime;
 use crate::allow::{self, Allowed};
 use crate::backend::{self, Launch, bubblewrap};
 use crate::egress::{self, entry::Entry};
+use crate::git::worktree::{self, Worktree};
 use crate::outcome::{End, Reason, Refusal, RunState, StepOutcome, timestamp};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::provider::{self, Provider};
@@ -26,7 +26,6 @@ use crate::settings::{self, Complaint, Mode, Network, Settings, Step, effective:
 use crate::stderr;
 use folder::{Folder, Record, SandboxRecord};
 use temp::TempFolder;
-use worktree::Worktree;
 
 /// Runs one attempt of `step` and writes its outcome.
 pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<End, Refusal> {

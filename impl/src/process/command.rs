@@ -10,45 +10,59 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::pidfd;
 
-/// Most that is read of what it says, in bytes.
-const SAID: u64 = 1 << 20;
+/// How long it may take, and how much of what it says is read, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// From its start to its end; then it is killed.
+    pub time: Duration,
+    /// Of stdout, and of stderr.
+    pub said: u64,
+}
 
-/// Runs it and returns its stdout; the inner error is the last line of stderr, or how it ended. What it started in the
-/// background is not waited for.
-pub fn run(command: &mut Command, timeout: Duration) -> io::Result<Result<String, String>> {
+/// Runs it, with `input` as its stdin, and returns its stdout; the inner error is the last line of stderr, or how it ended.
+/// What it started in the background is not waited for.
+pub fn run(command: &mut Command, input: Option<File>, bounds: Bounds) -> io::Result<Result<Vec<u8>, String>> {
     let (out, err) = (tempfile::tempfile()?, tempfile::tempfile()?);
-    let mut child = command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
+    let input = input.map_or_else(Stdio::null, Stdio::from);
+    let mut child = command.stdin(input).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
     let ended = pidfd::open(child.id() as i32)?;
-    let bound = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
+    let bound = PollTimeout::try_from(bounds.time).unwrap_or(PollTimeout::MAX);
     let in_time = poll(&mut [PollFd::new(ended.as_fd(), PollFlags::POLLIN)], bound).is_ok_and(|n| n > 0);
     if !in_time {
         child.kill()?;
     }
     let status = child.wait()?;
     if !in_time {
-        return Ok(Err(format!("it took longer than {} s", timeout.as_secs())));
+        return Ok(Err(format!("it took longer than {} s", bounds.time.as_secs())));
     }
     Ok(match status.success() {
-        true => Ok(text(out)?),
-        false => Err(text(err)?.lines().last().map_or_else(|| status.to_string(), str::to_string)),
+        true => Ok(said(out, bounds.said)?),
+        false => {
+            let text = said(err, bounds.said)?;
+            let last = String::from_utf8_lossy(&text).lines().last().map(str::to_string);
+            Err(last.unwrap_or_else(|| status.to_string()))
+        }
     })
 }
 
-fn text(mut file: File) -> io::Result<String> {
+fn said(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
-    if file.take(SAID).read_to_end(&mut bytes)? as u64 == SAID {
+    if file.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
         return Err(io::Error::other("it says too much"));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sh(script: &str, timeout: Duration) -> Result<String, String> {
-        run(Command::new("/bin/sh").args(["-c", script]), timeout).unwrap()
+    fn sh(script: &str, time: Duration) -> Result<String, String> {
+        let bounds = Bounds { time, said: 100 };
+        let input = tempfile::tempfile().unwrap();
+        let said = run(Command::new("/bin/sh").args(["-c", script]), Some(input), bounds).unwrap();
+        said.map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]
@@ -58,5 +72,7 @@ mod tests {
         assert_eq!(sh("echo one >&2; echo two >&2; exit 1", long), Err("two".into()));
         assert_eq!(sh("sleep 60 & echo out", long), Ok("out\n".into()));
         assert!(sh("exec sleep 60", Duration::from_millis(50)).is_err());
+        let much = Bounds { time: long, said: 3 };
+        assert!(run(Command::new("/bin/sh").args(["-c", "echo four"]), None, much).is_err());
     }
 }

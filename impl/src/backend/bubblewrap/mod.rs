@@ -24,7 +24,8 @@ use kusaw_enter::place::Place;
 
 use super::Launch;
 use crate::outcome::{End, Reason, Refusal};
-use crate::process::{command, path};
+use crate::process::command::{self, Bounds};
+use crate::process::path;
 use crate::reach::Connect;
 use conversation::Conversation;
 pub use host::hidden;
@@ -77,9 +78,9 @@ pub fn find() -> Result<PathBuf, Refusal> {
 
 /// The version bwrap says it has, for the report only: no decision hangs on it.
 pub fn version() -> Option<String> {
-    const PATIENCE: Duration = Duration::from_secs(2);
-    let text = command::run(Command::new(find().ok()?).arg("--version").env_clear(), PATIENCE).ok()?.ok()?;
-    text.split_whitespace().last().map(str::to_string)
+    const BOUNDS: Bounds = Bounds { time: Duration::from_secs(2), said: 1000 };
+    let text = command::run(Command::new(find().ok()?).arg("--version").env_clear(), None, BOUNDS).ok()?.ok()?;
+    String::from_utf8_lossy(&text).split_whitespace().last().map(str::to_string)
 }
 
 fn start_timeout() -> Duration {

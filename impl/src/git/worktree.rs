@@ -1,34 +1,12 @@
-//! The factory's own git, outside the sandbox: it makes one linked worktree a repo. It must run no hook,
-//! no monitor and no program of the repository's choice, ask nothing, and never wait without an end.
+//! One linked worktree for each repo of an attempt, on a new branch. Making it must run no filter: smudge is a program.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{Duration, Instant};
 
+use super::command::Git;
+use super::lock::Lock;
 use crate::outcome::{Reason, Refusal};
-use crate::process::{command, path};
-
-/// Longest time for one git command.
-const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Settings that beat those of the repository.
-const HARDENED: &[&str] = &[
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.sshCommand=/bin/false",
-    "credential.helper=",
-    "protocol.allow=never",
-    "submodule.recurse=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "core.pager=cat",
-    "diff.external=",
-];
 
 /// A worktree, with the branch that was made for it.
 #[derive(Debug)]
@@ -44,7 +22,7 @@ impl Worktree {
     /// as far as git lets us, nothing.
     pub fn add(repo: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
         let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", repo.display()));
-        let _lock = lock(repo).map_err(|e| failed(format!("lock: {e}")))?;
+        let _lock = Lock::take(repo).map_err(|e| failed(format!("lock: {e}")))?;
         let made = Worktree { at: at.into(), repo: repo.into(), branch: format!("kusaw/{id}/main") };
         // By itself, so that it is known whose the branch is.
         git(repo, ["branch", "--no-track", &made.branch, "HEAD"]).map_err(failed)?;
@@ -63,7 +41,7 @@ impl Worktree {
 
     /// Removes folder and branch; the value says what could not be removed.
     pub fn undo(self) -> String {
-        match lock(&self.repo) {
+        match Lock::take(&self.repo) {
             Ok(_lock) => left(self.take_back()),
             Err(_) => left(vec![self.at.display().to_string(), self.branch]),
         }
@@ -116,39 +94,8 @@ pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// One `worktree add` at a time in a repository: git reads the others' half-made entries and fails on them. The lock is
-/// one of flock(2) on the repository's folder, held until the descriptor is closed.
-fn lock(repo: &Path) -> io::Result<File> {
-    // Nothing but a folder is opened: a FIFO would be waited for.
-    let folder = File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(repo)?;
-    let deadline = Instant::now() + TIMEOUT;
-    loop {
-        match folder.try_lock() {
-            Ok(()) => return Ok(folder),
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
-            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
-            Err(TryLockError::Error(e)) => return Err(e),
-        }
-    }
-}
-
-/// Runs git in `folder` and returns what it says on stdout; the error is the last line of stderr, or how it ended.
 fn git<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>) -> Result<String, String> {
-    let program = path::find("git").ok_or("no program git in any folder of PATH")?;
-    let mut git = Command::new(program);
-    git.env_clear()
-        .env("PATH", path::searched())
-        .env("HOME", "/nonexistent")
-        .env("LC_ALL", "C")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_ATTR_NOSYSTEM", "1")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_NO_REPLACE_OBJECTS", "1");
-    git.args(HARDENED.iter().flat_map(|setting| ["-c", setting]));
-    git.arg("-C").arg(folder).args(arguments);
-    command::run(&mut git, TIMEOUT).unwrap_or_else(|e| Err(format!("git: {e}")))
+    Git::within(folder).run(arguments).map(|said| String::from_utf8_lossy(&said).into_owned())
 }
 
 #[cfg(test)]
