@@ -13,6 +13,7 @@ pub mod private;
 pub mod process;
 pub mod provider;
 pub mod reach;
+pub mod remove;
 pub mod settings;
 pub mod start;
 pub mod stderr;

@@ -31,9 +31,14 @@ pub enum StepOutcome {
     Failed,
     /// Ended by a signal, its own or with its sandbox.
     Killed,
+    /// Exit code 0, but what it committed could not be taken over.
+    NotImported,
     /// Not executed.
     Refused,
 }
+
+/// The exit code of `kusaw run` for a step that ended well and whose commits could not be taken over.
+pub const NOT_IMPORTED: i32 = 123;
 
 macro_rules! reasons {
     ($($name:ident $code:literal $meaning:literal $fix:literal,)*) => {
@@ -112,6 +117,8 @@ reasons! {
         "raise the limits on open files and processes (ulimit -n, ulimit -u)",
     WorktreeFailed "worktree-failed" "The worktree could not be made."
         "check that the repository exists, has a commit, and that git is installed",
+    GitFolder "git-folder" "The private store that stands for the git folder could not be made."
+        "see the message above; check that the repository is whole (git fsck)",
     AttemptFolder "attempt-folder" "The attempt folder could not be made or written."
         "check permissions and free space of the factory folder",
     SetupFailed "setup-failed" "Something the launch needs could not be set up."

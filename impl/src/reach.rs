@@ -30,12 +30,25 @@ pub struct Reach {
     pub links: Vec<(PathBuf, PathBuf)>,
     /// Which file or folder must be shown at a path, or the step does not start.
     pub identities: Vec<(PathBuf, Identity)>,
-    /// Read-only again, although they lie in something writable: the worktrees' `.git` files.
-    pub pins: Vec<PathBuf>,
+    /// Writable, and shown where something else lies on the host: the private stores, in place of git folders.
+    pub instead: Vec<Shown>,
+    /// Laid over parts of all that, in this order.
+    pub parts: Vec<Shown>,
     /// Outbound connections.
     pub connect: Connect,
     /// The whole environment, in order.
     pub env: Vec<(OsString, OsString)>,
+}
+
+/// A file or folder of the host at a path inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// On the host.
+    pub from: PathBuf,
+    /// Inside.
+    pub to: PathBuf,
+    /// Not read-only.
+    pub write: bool,
 }
 
 /// Outbound connections.
@@ -80,6 +93,11 @@ impl Temp {
     /// Inside: XDG_RUNTIME_DIR.
     pub fn runtime(&self) -> PathBuf {
         self.inside("run")
+    }
+
+    /// Inside: a file with what git is told before all other settings.
+    pub fn git_settings(&self) -> PathBuf {
+        self.runtime().join("gitconfig")
     }
 
     /// On the host: where a path below the inner `/tmp` lies.

@@ -53,6 +53,9 @@ pub fn inside(reach: &Reach, caller: &[(OsString, OsString)], step: &[(String, S
     set("TMPDIR", &folder(&reach.temp.tmpdir()));
     set("XDG_CACHE_HOME", &folder(&reach.temp.cache()));
     set("XDG_RUNTIME_DIR", &folder(&reach.temp.runtime()));
+    if !reach.instead.is_empty() {
+        set("GIT_CONFIG_SYSTEM", reach.temp.git_settings().as_os_str());
+    }
     match reach.connect {
         Connect::Anywhere => {
             for name in PROXY.iter().chain(NO_PROXY).chain(OPEN_ONLY) {

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, open, openat, renameat};
+use nix::fcntl::{Flock, FlockArg, OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
 use serde::Serialize;
 
+use crate::git::outcome::RepoOutcome;
 use crate::outcome::{Reason, Refusal, RunState, StepOutcome, timestamp};
 use crate::settings::{NAME, is_name};
 use crate::stderr::printable;
@@ -24,7 +25,8 @@ pub struct Folder {
     pub id: String,
     /// Its real path.
     pub path: PathBuf,
-    fd: OwnedFd,
+    /// Locked, flock(2), as long as this kusaw lives: what is in an attempt that nobody holds is left over.
+    fd: Flock<OwnedFd>,
     outcome: File,
 }
 
@@ -43,6 +45,7 @@ pub struct Record<'a> {
     pub sandbox: SandboxRecord<'a>,
     pub started: String,
     pub ended: String,
+    pub git: &'a [RepoOutcome],
 }
 
 /// The part about the sandbox.
@@ -86,8 +89,10 @@ impl Folder {
             made => made.map_err(|e| failed(&e))?,
         }
         let fd = openat(&above, id.as_str(), FOLDER, Mode::empty()).map_err(|e| failed(&e))?;
+        // Nobody else waits for it: a recovery that looks at the empty folder lets go at once.
+        let fd = Flock::lock(fd, FlockArg::LockExclusive).map_err(|(_, e)| failed(&e))?;
         for part in ["worktrees", "artifacts"] {
-            mkdirat(&fd, part, Mode::S_IRWXU).map_err(|e| failed(&e))?;
+            mkdirat(&*fd, part, Mode::S_IRWXU).map_err(|e| failed(&e))?;
         }
         let outcome = new_file(&fd, OUTCOME_UNFINISHED).map_err(|e| failed(&e))?;
         Ok(Folder { path: attempts.join(&id), id, fd, outcome })
@@ -114,7 +119,7 @@ impl Folder {
         let mut text = serde_json::to_vec_pretty(record)?;
         text.push(b'\n');
         self.outcome.write_all(&text)?;
-        Ok(renameat(&self.fd, OUTCOME_UNFINISHED, &self.fd, "outcome.json")?)
+        Ok(renameat(&*self.fd, OUTCOME_UNFINISHED, &*self.fd, "outcome.json")?)
     }
 }
 

@@ -12,9 +12,10 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::statfs::{FUSE_SUPER_MAGIC, FsType, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, statfs};
 
-use super::temp::{MOVED, PREFIX, remove};
+use super::temp::PREFIX;
 use crate::process::signals::Signals;
 use crate::reach::Temp;
+use crate::remove::{MOVED, remove};
 
 /// Between two looks at the signals.
 const LOOK: Duration = Duration::from_millis(50);

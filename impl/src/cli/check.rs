@@ -134,7 +134,7 @@ fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
             Some(Egress::new("check", entries, reach.ports(), record()?, record()?))
         }
     };
-    let mut ready = |listeners| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
+    let mut ready = |listeners, _| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
     let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
     let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
     let end = bubblewrap::launch(waiting, launch);

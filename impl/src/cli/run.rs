@@ -6,8 +6,5 @@ use crate::attempt;
 
 /// Runs the step; the value is the exit code.
 pub fn run(factory: &Path, step: &str, attempt: Option<&str>) -> i32 {
-    match attempt::run(factory, step, attempt) {
-        Ok(end) => end.exit_code(),
-        Err(refusal) => super::report(&refusal),
-    }
+    attempt::run(factory, step, attempt).unwrap_or_else(|refusal| super::report(&refusal))
 }

@@ -25,6 +25,38 @@ pub fn control(repo: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The git folders of the repository that a folder is, or lies in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// Its own, with its HEAD: of a linked worktree the one in `worktrees/`.
+    pub own: PathBuf,
+    /// The one that all worktrees share.
+    pub common: PathBuf,
+}
+
+/// Looks upwards for it, as git does: real paths, or none.
+pub fn of(repo: &Path) -> Option<Folders> {
+    let repo = repo.canonicalize().ok()?;
+    repo.ancestors().find_map(own).and_then(|own| {
+        let named = line(&own.join("commondir")).map(|common| own.join(common.trim_end_matches('\n')));
+        let common = named.unwrap_or_else(|| own.clone()).canonicalize().ok()?;
+        Some(Folders { own, common })
+    })
+}
+
+/// The git folder of this folder: `.git` in it, what a file of that name leads to, or the folder itself.
+fn own(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    let named = match line(&git) {
+        Some(text) => folder.join(text.strip_prefix("gitdir:")?.trim()),
+        None if git.is_dir() => git,
+        None => folder.into(),
+    };
+    let own = named.canonicalize().ok()?;
+    let has = |entry: &str| is_there(&own.join(entry));
+    (has("HEAD") && (has("objects") || has("commondir"))).then_some(own)
+}
+
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
@@ -42,10 +74,9 @@ fn line(path: &Path) -> Option<String> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     let mut text = String::new();
-    if file.metadata().ok()?.is_file() {
-        file.take(LONGEST).read_to_string(&mut text).ok()?;
-    }
-    Some(text)
+    let is_file = file.metadata().ok()?.is_file();
+    file.take(if is_file { LONGEST } else { 0 }).read_to_string(&mut text).ok()?;
+    is_file.then_some(text)
 }
 
 #[cfg(test)]
@@ -71,6 +102,28 @@ mod tests {
         assert_eq!(real("linked"), [at("linked/.git"), at("main/.git/worktrees/w"), at("main/.git")]);
         assert_eq!(real("bare"), [at("bare")]);
         assert!(real("").is_empty());
+    }
+
+    #[test]
+    fn the_own_and_the_common_folder_of_every_kind_of_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        ["main/.git/worktrees/w", "main/.git/objects", "main/sub/deep", "linked/sub", "bare/objects", "none"]
+            .iter()
+            .for_each(|name| fs::create_dir_all(at(name)).unwrap());
+        for git in ["main/.git", "main/.git/worktrees/w", "bare"] {
+            fs::write(at(git).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+        fs::write(at("linked/.git"), "gitdir: ../main/.git/worktrees/w\n").unwrap();
+        fs::write(at("main/.git/worktrees/w/commondir"), "../..\n").unwrap();
+        std::os::unix::fs::symlink(at("bare"), at("none/.git")).unwrap();
+        let both = |git: &str| Some(Folders { own: at(git), common: at(git) });
+        assert_eq!(of(&at("main")), both("main/.git"));
+        assert_eq!(of(&at("main/sub/deep")), both("main/.git"));
+        assert_eq!(of(&at("linked/sub")), Some(Folders { own: at("main/.git/worktrees/w"), common: at("main/.git") }));
+        assert_eq!((of(&at("bare")), of(&at("none"))), (both("bare"), both("bare")));
+        fs::remove_file(at("none/.git")).unwrap();
+        assert_eq!(of(&at("none")), None);
     }
 
     #[test]

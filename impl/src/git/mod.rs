@@ -3,9 +3,16 @@
 //! else of what it did to the store leaves it.
 
 pub mod command;
+pub mod config;
 pub mod folders;
+pub mod identity;
 pub mod import;
 pub mod lock;
+pub mod objects;
+pub mod outcome;
 pub mod record;
+pub mod recover;
+pub mod refs;
 pub mod store;
+pub mod view;
 pub mod worktree;

@@ -5,57 +5,75 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::command::Git;
+use super::config::{self, Setting};
+use super::folders::{self, Folders};
 use super::lock::Lock;
 use crate::outcome::{Reason, Refusal};
 
 /// A worktree, with the branch that was made for it.
 #[derive(Debug)]
 pub struct Worktree {
+    /// The repo's name in the settings.
+    pub repo: String,
     /// Its folder.
     pub at: PathBuf,
-    repo: PathBuf,
-    branch: String,
+    /// The repository's common git folder.
+    pub common: PathBuf,
+    /// The worktree's own folder in there.
+    pub admin: PathBuf,
+    /// `kusaw/ID/main`.
+    pub branch: String,
+    /// The repository's settings as they are for this worktree, includes resolved.
+    pub settings: Vec<Setting>,
 }
 
 impl Worktree {
-    /// Makes the worktree `at` of the repository `repo`, on the new branch `kusaw/ID/main` at its HEAD: all of it or,
-    /// as far as git lets us, nothing.
-    pub fn add(repo: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
-        let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", repo.display()));
-        let _lock = Lock::take(repo).map_err(|e| failed(format!("lock: {e}")))?;
-        let made = Worktree { at: at.into(), repo: repo.into(), branch: format!("kusaw/{id}/main") };
+    /// Makes the worktree `at` of the repository that `place` is or lies in, on the new branch `kusaw/ID/main` at its HEAD: all of
+    /// it or, as far as git lets us, nothing.
+    pub fn add(repo: &str, place: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
+        let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", place.display()));
+        let Folders { own, common } = folders::of(place).ok_or_else(|| failed("not a git repository".into()))?;
+        let _lock = Lock::take(&common).map_err(|e| failed(format!("lock: {e}")))?;
+        let branch = format!("kusaw/{id}/main");
         // By itself, so that it is known whose the branch is.
-        git(repo, ["branch", "--no-track", &made.branch, "HEAD"]).map_err(failed)?;
+        Git::of(&own).run(["branch", "--no-track", &branch, "HEAD"]).map_err(failed)?;
+        let (repo, at, admin, settings) = (repo.into(), at.into(), PathBuf::new(), Vec::new());
+        let mut made = Worktree { repo, at, common, admin, branch, settings };
         made.fill().map_err(|what| failed(what + &left(made.take_back())))?;
         Ok(made)
     }
 
-    fn fill(&self) -> Result<(), String> {
+    fn fill(&mut self) -> Result<(), String> {
         let (at, branch) = (self.at.as_os_str(), OsStr::new(&self.branch));
-        git(&self.repo, ["worktree", "add", "-q", "--no-checkout"].map(OsStr::new).into_iter().chain([at, branch]))?;
+        let add = ["worktree", "add", "-q", "--no-checkout"].map(OsStr::new).into_iter().chain([at, branch]);
+        Git::of(&self.common).run(add)?;
+        self.admin = folders::of(&self.at).ok_or("git made a worktree without a git folder")?.own;
+        let git = Git::of(&self.admin).with("GIT_WORK_TREE", &self.at);
         // Read where they apply: a repository may include a file for one folder or branch only.
-        let filters = filters(&self.at)?;
+        self.settings = config::parse(&git.run(["config", "--list", "--null", "--show-scope", "--includes"])?);
+        let filters = filters(&self.settings)?;
         let off = filters.iter().flat_map(|setting| ["-c", setting]);
-        git(&self.at, off.chain(["reset", "-q", "--hard", "--no-recurse-submodules"])).map(drop)
+        git.run(off.chain(["reset", "-q", "--hard", "--no-recurse-submodules"])).map(drop)
     }
 
     /// Removes folder and branch; the value says what could not be removed.
     pub fn undo(self) -> String {
-        match Lock::take(&self.repo) {
+        match Lock::take(&self.common) {
             Ok(_lock) => left(self.take_back()),
             Err(_) => left(vec![self.at.display().to_string(), self.branch]),
         }
     }
 
     fn take_back(&self) -> Vec<String> {
+        let git = Git::of(&self.common);
         let folder = ["worktree", "remove", "--force"].map(OsStr::new).into_iter().chain([self.at.as_os_str()]);
-        let _ = git(&self.repo, folder);
+        let _ = git.run(folder);
         let mut left = Vec::new();
         if self.at.exists() {
             left.push(self.at.display().to_string());
         }
-        if git(&self.repo, ["branch", "-q", "-D", &self.branch]).is_err() {
-            left.push(format!("branch {} in {}", self.branch, self.repo.display()));
+        if git.run(["branch", "-q", "-D", &self.branch]).is_err() {
+            left.push(format!("branch {} in {}", self.branch, self.common.display()));
         }
         left
     }
@@ -66,24 +84,20 @@ fn left(behind: Vec<String>) -> String {
 }
 
 /// Settings that turn every filter of this repository off: smudge would run a program at the checkout.
-fn filters(at: &Path) -> Result<Vec<String>, String> {
-    let names = match git(at, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."]) {
-        Ok(names) => names,
-        // There are none.
-        Err(said) if said == "exit status: 1" => return Ok(Vec::new()),
-        Err(said) => return Err(said),
-    };
-    let filters: BTreeSet<&str> =
-        names.split_terminator('\0').filter_map(|name| name.rsplit_once('.')).map(|(filter, _)| filter).collect();
-    let mut settings = Vec::new();
+fn filters(settings: &[Setting]) -> Result<Vec<String>, String> {
+    let names = settings.iter().map(|setting| String::from_utf8_lossy(&setting.key));
+    let names = names.filter(|key| key.starts_with("filter."));
+    let filters: BTreeSet<String> =
+        names.filter_map(|key| key.rsplit_once('.').map(|(filter, _)| filter.to_string())).collect();
+    let mut off = Vec::new();
     for filter in filters {
         if filter.contains('=') {
             return Err(format!("{filter:?} cannot be turned off: there is a = in its name"));
         }
-        settings.extend(["smudge", "clean", "process"].map(|key| format!("{filter}.{key}=")));
-        settings.push(format!("{filter}.required=false"));
+        off.extend(["smudge", "clean", "process"].map(|key| format!("{filter}.{key}=")));
+        off.push(format!("{filter}.required=false"));
     }
-    Ok(settings)
+    Ok(off)
 }
 
 /// A path as the settings write it: absolute, `~` and below it, or relative to the factory.
@@ -92,10 +106,6 @@ pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
         _ => factory.join(written),
     }
-}
-
-fn git<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>) -> Result<String, String> {
-    Git::within(folder).run(arguments).map(|said| String::from_utf8_lossy(&said).into_owned())
 }
 
 #[cfg(test)]
@@ -114,9 +124,19 @@ mod tests {
     }
 
     #[test]
+    fn every_filter_is_turned_off() {
+        let setting = |key: &str| Setting { key: key.into(), value: Some("p".into()) };
+        let off =
+            filters(&[setting("filter.a.b.smudge"), setting("core.bare"), setting("filter.a.b.required")]).unwrap();
+        let names = ["filter.a.b.smudge=", "filter.a.b.clean=", "filter.a.b.process=", "filter.a.b.required=false"];
+        assert_eq!(off, names);
+        assert!(filters(&[setting("filter.a=b.clean")]).is_err());
+    }
+
+    #[test]
     fn what_is_no_repository_is_a_refusal() {
         let empty = tempfile::tempdir().unwrap();
-        let refusal = Worktree::add(empty.path(), &empty.path().join("w"), "a").unwrap_err();
+        let refusal = Worktree::add("r", empty.path(), &empty.path().join("w"), "a").unwrap_err();
         assert_eq!(refusal.reason, Reason::WorktreeFailed);
         assert!(refusal.detail.contains("not a git repository"), "{refusal}");
     }

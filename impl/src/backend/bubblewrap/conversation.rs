@@ -48,13 +48,13 @@ impl<'a> Conversation<'a> {
         &mut self,
         job: &Job,
         stdio: Vec<OwnedFd>,
-        ready: &mut dyn FnMut(Vec<OwnedFd>) -> Result<(), Refusal>,
+        ready: &mut dyn FnMut(Vec<OwnedFd>, i32) -> Result<(), Refusal>,
     ) -> Result<End, Refusal> {
         let mut descriptors = self.get_ready(job, stdio)?;
         if let Some(master) = job.terminal.contains(&true).then(|| descriptors.pop()).flatten() {
             self.pumps.connect(master).map_err(|e| Refusal::new(Reason::SetupFailed, format!("the terminal: {e}")))?;
         }
-        ready(descriptors)?;
+        ready(descriptors, self.sandbox.pid)?;
         if let Ok(Some(signal)) = self.signals.asked() {
             return Err(Refusal::interrupted(signal.number));
         }

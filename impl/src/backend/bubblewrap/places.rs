@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::plan::Host;
-use crate::reach::Reach;
+use crate::reach::{Reach, Shown};
 
 /// What is shown at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub fn places(reach: &Reach, host: &Host) -> Vec<Place> {
     }
     places.extend(reach.read.iter().map(|path| same(How::Read, path)));
     places.extend(reach.write.iter().map(|path| same(How::Write, path)));
+    let instead = reach.instead.iter().cloned();
+    places.extend(instead.map(|Shown { from, to, .. }| Place { how: How::Write, from, to }));
     let is_named = |place: &&PathBuf| shown().any(|path| place.starts_with(path));
     let hidden = reach.hide.iter().chain(host.hidden.iter().filter(|place| !is_named(place)));
     let covers = hidden.map(|place| {

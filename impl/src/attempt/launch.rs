@@ -1,0 +1,108 @@
+//! From settings to a reach, and from there to the end of a step in its sandbox.
+
+use std::path::{Path, PathBuf};
+
+use super::Attempt;
+use super::environment;
+use super::repos::{Repos, Views};
+use super::temp::TempFolder;
+use crate::allow::Allowed;
+use crate::backend::{Launch, bubblewrap};
+use crate::egress::{self, entry::Entry};
+use crate::git::outcome::RepoOutcome;
+use crate::outcome::{End, Reason, Refusal};
+use crate::process::{signals::Signals, stdio::Stdio};
+use crate::reach::{self, Connect, Reach};
+use crate::settings::Network;
+use crate::stderr;
+
+impl Attempt<'_> {
+    /// Runs the step in its sandbox; `git` gets what became of its commits.
+    pub(super) fn sandboxed(
+        &self,
+        repos: &Repos,
+        allowed: Allowed,
+        git: &mut Vec<RepoOutcome>,
+    ) -> Result<End, Refusal> {
+        if nix::unistd::geteuid().is_root() {
+            stderr::warn("running as root: a sandbox around root's own user id protects less");
+        }
+        let (argv, program) = self.argv(true)?;
+        let setup = |what: &str, e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
+        // Before any thread exists and anything is made that a sudden end would leave behind.
+        let signals = Signals::take().map_err(|e| setup("signals", e.into()))?;
+        let waiting = bubblewrap::start(&self.connect())?;
+        let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
+        let views = repos.show(&self.folder)?;
+        let reach = self.reach(&temp, &views, program, allowed);
+        let ports = reach.ports();
+        if ports.len() > kusaw_enter::channel::MAX_PORTS {
+            return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
+        }
+        let stdio = Stdio::prepare().map_err(|e| setup("stdio", e))?;
+        let events = self.folder.record("events.jsonl")?;
+        let mut egress = match &reach.connect {
+            Connect::Anywhere => None,
+            Connect::Allowed(entries) => {
+                let log = self.folder.record("egress.log")?;
+                Some(egress::Egress::new(&self.folder.id, entries, ports, log, events))
+            }
+        };
+        let mut ready = |listeners, launcher| {
+            views.begin(launcher).map_err(|e| setup("the record of git folders", e))?;
+            egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners))
+        };
+        let mut meanwhile = || {
+            temp.furnish().map_err(|e| setup("private temp folder", e))?;
+            views.record(&temp.temp).map_err(|e| setup("the record of git folders", e))
+        };
+        let cwd = self.cwd(repos);
+        let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
+        let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
+        let end = bubblewrap::launch(waiting, launch);
+        // The sandbox is dead: nothing can be refused any more, so the summary is exact.
+        egress.into_iter().for_each(|egress| egress.finish());
+        *git = views.end(end.is_ok());
+        end
+    }
+
+    fn reach(&self, temp: &TempFolder, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
+        let home = reach::home();
+        let is_own = std::env::var_os("HOME").is_some_and(|own| home == Path::new(&own));
+        let mut reach = Reach {
+            home,
+            temp: temp.temp.clone(),
+            home_is_open: allowed.home_is_open && is_own,
+            read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
+            write: [self.folder.artifacts()].into_iter().chain(views.worktrees()).chain(allowed.write).collect(),
+            hide: allowed.hide,
+            links: allowed.links,
+            identities: allowed.identities,
+            instead: views.roots(),
+            parts: views.parts(),
+            connect: self.connect(),
+            env: Vec::new(),
+        };
+        reach.hide_private();
+        let caller: Vec<_> = std::env::vars_os().collect();
+        reach.env = environment::inside(&reach, &caller, &self.env());
+        reach
+    }
+
+    /// The factory's allowlist, the step's on top, and the provider's own hosts.
+    pub(super) fn connect(&self) -> Connect {
+        let factory = &self.settings.sandbox;
+        let step = self.step.block();
+        let network = step.and_then(|b| b.network).or(factory.network);
+        if network != Some(Network::Allowlist) {
+            return Connect::Anywhere;
+        }
+        let written = [Some(factory), step].into_iter().flatten().flat_map(|b| &b.egress.allow);
+        let mut entries: Vec<Entry> = written.filter_map(|e| Entry::parse(&e.value).ok()).collect();
+        let wanted = step.and_then(|b| b.egress.provider_hosts).or(factory.egress.provider_hosts);
+        if wanted.unwrap_or(true) && self.step.run.is_none() {
+            entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
+        }
+        Connect::Allowed(entries)
+    }
+}

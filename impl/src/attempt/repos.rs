@@ -1,0 +1,147 @@
+//! The repos of an attempt: their worktrees, what the step sees as their git folders, and what comes of its commits.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::folder::Folder;
+use crate::git::outcome::RepoOutcome;
+use crate::git::store::{self, Store};
+use crate::git::view::View;
+use crate::git::worktree::{self, Worktree};
+use crate::git::{identity, recover};
+use crate::outcome::{Reason, Refusal};
+use crate::reach::{Shown, Temp};
+use crate::settings::{Settings, Step};
+use crate::stderr;
+
+/// The worktrees, in the order of the settings.
+#[derive(Debug)]
+pub struct Repos(Vec<Worktree>);
+
+impl Repos {
+    /// All of them, or none.
+    pub fn make(factory: &Path, settings: &Settings, step: &Step, folder: &Folder) -> Result<Repos, Refusal> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let mut made: Vec<Worktree> = Vec::new();
+        for name in &step.repos {
+            let Some(repo) = settings.repos.get(&name.value) else { continue };
+            let place = worktree::place(&repo.path.value, factory, home.as_deref());
+            match Worktree::add(&name.value, &place, &folder.worktree(&name.value), &folder.id) {
+                Ok(worktree) => made.push(worktree),
+                Err(mut refusal) => {
+                    made.into_iter().for_each(|worktree| refusal.detail += &worktree.undo());
+                    return Err(refusal);
+                }
+            }
+        }
+        Ok(Repos(made))
+    }
+
+    /// Their folders.
+    pub fn worktrees(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|worktree| worktree.at.as_path())
+    }
+
+    /// Makes what the step sees of each git folder.
+    pub fn show(&self, folder: &Folder) -> Result<Views, Refusal> {
+        let mut views = Views { attempt: folder.path.clone(), all: Vec::new() };
+        for worktree in &self.0 {
+            let store = Store::of(&folder.path, &worktree.repo);
+            let failed = |what: String| {
+                store::tidy(&folder.path);
+                Refusal::new(Reason::GitFolder, format!("{}: {what}", worktree.common.display()))
+            };
+            let view = View::make(worktree, &folder.id, &store).map_err(failed)?;
+            views.all.push((store, view));
+        }
+        Ok(views)
+    }
+}
+
+/// What the step sees of each git folder.
+#[derive(Debug)]
+pub struct Views {
+    attempt: PathBuf,
+    all: Vec<(Store, View)>,
+}
+
+impl Views {
+    /// The worktrees.
+    pub fn worktrees(&self) -> impl Iterator<Item = PathBuf> {
+        self.all.iter().map(|(_, view)| view.record.worktree.clone())
+    }
+
+    /// The private stores, in place of git folders.
+    pub fn roots(&self) -> Vec<Shown> {
+        self.all.iter().map(|(_, view)| view.root.clone()).collect()
+    }
+
+    /// What lies over parts of them.
+    pub fn parts(&self) -> Vec<Shown> {
+        self.all.iter().flat_map(|(_, view)| view.parts.iter().cloned()).collect()
+    }
+
+    /// Writes down what a recovery needs, to the disk, and the step's identity: before the step is executed.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn record(&self, temp: &Temp) -> io::Result<()> {
+        for (store, view) in &self.all {
+            let mut file = File::create_new(store.record())?;
+            file.write_all(&serde_json::to_vec(&view.record)?)?;
+            file.sync_all()?;
+            File::open(&store.root)?.sync_all()?;
+        }
+        if self.all.is_empty() { Ok(()) } else { fs::write(temp.on_host(&temp.git_settings()), identity::file()) }
+    }
+
+    /// The sandbox stands, and this process has started it.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn begin(&self, launcher: i32) -> io::Result<()> {
+        if self.all.is_empty() { Ok(()) } else { recover::note(&self.attempt, launcher) }
+    }
+
+    /// Nothing lives in the sandbox any more. What was executed is imported.
+    pub fn end(&self, executed: bool) -> Vec<RepoOutcome> {
+        let mut outcomes = Vec::new();
+        for (store, view) in &self.all {
+            match executed {
+                true => outcomes.push(RepoOutcome::of_import(store, &view.record)),
+                false => store.done().unwrap_or_else(|e| stderr::warn(format!("{}: {e}", store.root.display()))),
+            }
+        }
+        store::tidy(&self.attempt);
+        outcomes.iter().for_each(told);
+        outcomes
+    }
+}
+
+/// Imports what a kusaw that was killed has left in this factory.
+pub fn recover(factory: &Path) {
+    for (attempt, outcomes) in recover::recover(&factory.join("attempts")) {
+        for outcome in &outcomes {
+            let tip = outcome.tip.get(..12).unwrap_or(&outcome.tip);
+            stderr::say(format!(
+                "recovered attempt {attempt}: {} of repo {} is at {tip}",
+                outcome.branch, outcome.repo
+            ));
+            told(outcome);
+        }
+    }
+}
+
+fn told(outcome: &RepoOutcome) {
+    if let Some(rejected) = &outcome.rejected {
+        stderr::warn(format!(
+            "repo {}: what the step committed was not imported: {}: {}\nfix: {}\nit is kept in {}",
+            outcome.repo,
+            rejected.reason,
+            rejected.detail,
+            rejected.fix,
+            rejected.kept.display()
+        ));
+    }
+}
