@@ -19,6 +19,7 @@ pub mod engine;
 pub mod features;
 pub mod furnished;
 pub mod host;
+pub mod host_git;
 pub mod keep;
 pub mod lab;
 pub mod launch;
