@@ -19,6 +19,7 @@ Feature: The environment a step inherits
         | PATH, HOME, USER, LOGNAME, SHELL, TERM, COLORTERM, TZ, LANG, LANGUAGE, LC_*      |
         | TMPDIR, XDG_CACHE_HOME, XDG_RUNTIME_DIR, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS      |
         | GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL       |
+        | GIT_CONFIG_SYSTEM                                                               |
         | HTTPS_PROXY, HTTP_PROXY, NO_PROXY, https_proxy, http_proxy, no_proxy             |
         | ALL_PROXY, all_proxy, NODE_USE_ENV_PROXY, PWD                                    |
       And bare, it sees others

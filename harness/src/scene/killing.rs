@@ -75,6 +75,39 @@ setsid sh -c 'sleep 300; :' "$0" </dev/null >/dev/null 2>&1 &
 : >last
 "#;
 
+/// A step that commits without a pause, tells how often it has, and has always something that is not committed.
+const COMMITS: &str = r#"
+mkfifo go
+{ : <go; : >stop; } &
+: >first
+made=0
+until [ -e stop ]; do
+  made=$((made + 1))
+  echo $made >work
+  git add work && git commit -q -m $made && echo $made >made
+  echo $made >notes
+done
+: >last
+"#;
+
+/// What the steps of attempts are at whose launchers are killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mortal {
+    /// They leave a process behind.
+    Leaves,
+    /// They commit.
+    Commits,
+}
+
+impl Mortal {
+    fn script(self) -> &'static str {
+        match self {
+            Self::Leaves => MORTAL,
+            Self::Commits => COMMITS,
+        }
+    }
+}
+
 /// How many attempts run at the same time.
 const AT_ONCE: usize = 8;
 
@@ -94,11 +127,23 @@ impl Scene {
     /// # Errors
     /// When the harness cannot prepare the launch, or the step does not get so far.
     pub async fn run_and_signal(&mut self, work: Work, signal: Signal, bound: Duration) -> Result<(), String> {
+        self.signal_script(work.script(), signal, bound).await
+    }
+
+    /// The same with SIGKILL for a step that is at a command.
+    ///
+    /// # Errors
+    /// As [`Scene::run_and_signal`].
+    pub async fn kill_at(&mut self, command: &str, bound: Duration) -> Result<(), String> {
+        self.signal_script(command, Signal::SIGKILL, bound).await
+    }
+
+    async fn signal_script(&mut self, script: &str, signal: Signal, bound: Duration) -> Result<(), String> {
         if !self.can_be_asked()? {
             return Ok(());
         }
         self.refusal = Refusal::Marked;
-        self.plan.action = Action::Run(self.work(work, "."));
+        self.plan.action = Action::Run(self.work(script, "."));
         let (worktree, mark) = (self.next_worktree()?, self.mark());
         self.attempts += 1;
         let live = Live::default();
@@ -121,7 +166,8 @@ impl Scene {
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let live = Live::default();
         let deed = signal_at_work(&live, &folder, &mark, signal, MOMENT);
-        let (command, nonce) = (self.work(work, &folder.display().to_string()), format!("{}-bare", self.nonce));
+        let (command, nonce) =
+            (self.work(work.script(), &folder.display().to_string()), format!("{}-bare", self.nonce));
         let launcher = Self::launcher()?;
         let bare = launcher.bare_live(&command, &nonce, &self.plan, &live);
         let (launch, deaths) = futures::future::join(bare, deed).await;
@@ -133,12 +179,12 @@ impl Scene {
     ///
     /// # Errors
     /// When the harness cannot prepare a launch.
-    pub async fn kill_at_random(&mut self, hits: usize, bound: Duration) -> Result<(), String> {
+    pub async fn kill_at_random(&mut self, work: Mortal, hits: usize, bound: Duration) -> Result<(), String> {
         if !self.can_be_asked()? {
             return Ok(());
         }
         self.refusal = Refusal::Marked;
-        self.plan.action = Action::Run([SHELL, "-c", MORTAL, &self.mark()].map(str::to_owned).to_vec());
+        self.plan.action = Action::Run([SHELL, "-c", work.script(), &self.mark()].map(str::to_owned).to_vec());
         self.plan.caller.mute = true; // a survivor would keep the other ends of pipes open
         let census = Census::now();
         let (moments, next) = (RefCell::new(Moments::new(hits, seed()?)), Cell::new(self.attempts));
@@ -225,8 +271,8 @@ impl Scene {
     }
 
     /// The step in a folder, with the mark in its argv.
-    fn work(&self, work: Work, folder: &str) -> Vec<String> {
-        let text = format!("cd {folder} || exit\n{}\n{WAITS}", work.script());
+    fn work(&self, script: &str, folder: &str) -> Vec<String> {
+        let text = format!("cd {folder} || exit\n{script}\n{WAITS}");
         [SHELL, "-c", &text, &self.mark()].map(str::to_owned).to_vec()
     }
 }

@@ -4,7 +4,7 @@ mod killing;
 mod running;
 mod words;
 
-pub use killing::{Deaths, Work};
+pub use killing::{Deaths, Mortal, Work};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -129,7 +129,8 @@ pub struct Scene {
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
-    attempts: u32,
+    /// How many attempts there were.
+    pub attempts: u32,
 }
 
 impl Scene {

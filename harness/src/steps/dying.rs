@@ -11,7 +11,7 @@ use crate::lab::home;
 use crate::launch::SHELL;
 use crate::living;
 use crate::plan::Action;
-use crate::scene::{Deaths, Looks, Scene, Work};
+use crate::scene::{Deaths, Looks, Mortal, Scene, Work};
 use crate::tree::Tree;
 use crate::verdict::ControlKind;
 
@@ -47,7 +47,7 @@ async fn at_random(scene: &mut Scene, hits: usize, seconds: u64) -> StepResult {
     scene.changed(|plan| plan.action = Action::Run(works())).await?; // what is made once and kept is there then
     let before = Tree::of_host(&skip);
     scene.looks = Some(Looks { after: before.clone(), before, during: None, inside: None, skip, worktree });
-    scene.kill_at_random(hits, Duration::from_secs(seconds)).await
+    scene.kill_at_random(Mortal::Leaves, hits, Duration::from_secs(seconds)).await
 }
 
 /// The command of an attempt that is left alone.

@@ -6,6 +6,7 @@ mod agents;
 mod allowed;
 mod asking;
 mod bystander;
+mod crash;
 mod descriptors;
 mod detached;
 mod dying;

@@ -1,0 +1,141 @@
+//! When and Then: the launcher of attempts is killed while their steps commit, and what becomes of the commits.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::StepResult;
+use crate::host_git::git;
+use crate::lab::home;
+use crate::launch::shell;
+use crate::plan::Action;
+use crate::scene::{Mortal, Scene};
+use crate::verdict::ControlKind;
+use cucumber::{then, when};
+
+/// For the processes of killed attempts.
+const DYING: Duration = Duration::from_secs(5);
+
+/// What a step leaves that is killed at something: a commit, and work that is not committed.
+const WORK: &str = "echo 1 >work; git add work; git commit -q -m 1 && echo 1 >made; echo 1 >notes";
+
+#[when(
+    regex = r"^its launcher is killed by SIGKILL at random moments while a step commits, until launch, step and end were each hit (\d+) times$"
+)]
+async fn at_random(scene: &mut Scene, hits: usize) -> StepResult {
+    scene.kill_at_random(Mortal::Commits, hits, DYING).await
+}
+
+#[when(regex = r#"^its launcher is killed by SIGKILL while a step is at "(.*)"$"#)]
+async fn at_command(scene: &mut Scene, command: String) -> StepResult {
+    scene.kill_at(&format!("{WORK}; {command}"), DYING).await
+}
+
+#[when("another attempt of the factory has run")]
+async fn another(scene: &mut Scene) -> StepResult {
+    if scene.deaths.is_some() {
+        let launch = scene.changed(|plan| plan.action = Action::Run(shell("true"))).await?;
+        let told = crate::text::line(&launch.stderr, 300);
+        scene.found(launch.exit == Some(0), format!("another attempt: exit {:?}, {told}", launch.exit));
+    }
+    Ok(())
+}
+
+/// What one attempt has left whose launcher was killed, if its step had made a commit.
+struct Left {
+    worktree: PathBuf,
+    /// How many commits it had made for certain.
+    made: usize,
+}
+
+fn left(scene: &Scene) -> Result<Vec<Left>, String> {
+    let mut all = Vec::new();
+    for attempt in 1..=scene.attempts {
+        let worktree = scene.worktree_of(attempt)?;
+        let made = std::fs::read_to_string(worktree.join("made")).ok().and_then(|text| text.trim().parse().ok());
+        all.extend(made.map(|made| Left { worktree, made }));
+    }
+    Ok(all)
+}
+
+/// How many commits of their steps are missing on the branches of worktrees, of how many; if each step had made some more.
+async fn missing(scene: &Scene, more: usize) -> Result<(usize, usize), String> {
+    let (mut lost, mut all) = (0, 0);
+    for Left { worktree, made } in left(scene)? {
+        let base =
+            format!("^{}", git(&home::repository_of(&scene.nonce, "demo"), &["rev-parse", "main"]).await?.stdout);
+        let there = git(&worktree, &["rev-list", "--count", "HEAD", base.trim()]).await?;
+        let there: usize = there.stdout.trim().parse().unwrap_or_default();
+        lost += (made + more).saturating_sub(there);
+        all += made;
+    }
+    Ok((lost, all))
+}
+
+#[then("each commit that a step has made is on its worktree's branch")]
+async fn nothing_lost(scene: &mut Scene) -> StepResult {
+    let (lost, all) = missing(scene, 0).await?;
+    scene.found(lost == 0 && all > 0, format!("{lost} of {all} commits are lost"));
+    Ok(())
+}
+
+#[then("what a step had not committed is in its worktree")]
+fn work_is_there(scene: &mut Scene) -> StepResult {
+    let number = |path: PathBuf| std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<usize>().ok());
+    let all = left(scene)?;
+    // Each was written before or after the commit: what was killed between the two is one behind, or empty.
+    let kept = |left: &&Left| number(left.worktree.join("work")).is_none_or(|work| work >= left.made);
+    let kept = all.iter().filter(kept).count();
+    let notes = all.iter().filter(|left| left.worktree.join("notes").exists() || left.made < 2).count();
+    let told = format!("of {} worktrees {kept} hold what was committed, and {notes} what was not", all.len());
+    scene.found(kept == all.len() && notes == all.len() && !all.is_empty(), told);
+    Ok(())
+}
+
+#[then("there is no lock in the repository")]
+fn no_lock(scene: &mut Scene) -> StepResult {
+    let locks = locks(&home::repository_of(&scene.nonce, "demo").join(".git"))?;
+    scene.found(locks.is_empty(), format!("locks: {locks:?}"));
+    Ok(())
+}
+
+fn locks(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(locks(&path)?);
+        } else if path.extension().is_some_and(|end| end == "lock") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+#[then("the user's git finds the repository whole and can commit")]
+async fn whole(scene: &mut Scene) -> StepResult {
+    let repository = home::repository_of(&scene.nonce, "demo");
+    let mut folders = vec![repository.clone()];
+    folders.extend(left(scene)?.pop().map(|left| left.worktree));
+    for folder in &folders {
+        for arguments in [&["commit", "-q", "--allow-empty", "-m", "Mine"][..], &["status", "--short"]] {
+            let said = git(folder, arguments).await?;
+            scene.found(said.is_well(), format!("git {} in {}: {}", arguments[0], folder.display(), said.told()));
+        }
+    }
+    let said = git(&repository, &["fsck", "--strict", "--no-dangling"]).await?;
+    scene.found(said.is_well(), format!("git fsck: {}", said.told()));
+    Ok(())
+}
+
+#[then("planted, a commit too many is missed and a lock is noticed")]
+async fn planted(scene: &mut Scene) -> StepResult {
+    let (lost, _) = missing(scene, 2).await?; // the user has made one as well
+    let folder = home::repository_of(&scene.nonce, "demo").join(".git");
+    let lock = folder.join("worktrees/planted.lock");
+    std::fs::write(&lock, "").map_err(|e| format!("{}: {e}", lock.display()))?;
+    let noticed = locks(&folder)?.contains(&lock);
+    std::fs::remove_file(&lock).map_err(|e| format!("{}: {e}", lock.display()))?;
+    scene.control(ControlKind::Planted, lost > 0 && noticed, format!("{lost} missed, lock noticed: {noticed}"));
+    Ok(())
+}
