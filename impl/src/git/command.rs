@@ -42,7 +42,7 @@ pub const SETTINGS: &[&str] = &[
 ];
 
 /// The whole environment, besides PATH.
-const ENVIRONMENT: &[(&str, &str)] = &[
+pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("HOME", "/nonexistent"),
     ("LC_ALL", "C"),
     ("GIT_ATTR_NOSYSTEM", "1"),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::import::{self, Rejected};
+use super::import::{self, Code, Rejected};
 use super::lock::Lock;
 use super::record::Record;
 use super::store::Store;
@@ -78,7 +78,8 @@ impl RepoOutcome {
                     fix: rejected.code.fix().into(),
                     kept: store.root.clone(),
                 });
-                if rejected.code.is_final() {
+                // What may pass the next time is tried again by the next run.
+                if !matches!(rejected.code, Code::Failed | Code::NoBox | Code::TookTooLong) {
                     store.keep().unwrap_or_else(|e| stderr::warn(format!("{}: {e}", store.root.display())));
                 }
             }

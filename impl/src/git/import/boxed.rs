@@ -1,0 +1,124 @@
+//! The box: a sandbox around one git that reads what a step wrote. It has no network, no process beside it, and nothing to
+//! write; what comes out is its stdout. A git that hostile objects have taken over can do no more there than lie.
+#![allow(unsafe_code)]
+
+use std::fs;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use super::code::{Code, Fault};
+use crate::backend::bubblewrap;
+use crate::git::command::{ENVIRONMENT, SETTINGS};
+use crate::process::path;
+
+/// Folders that a merged /usr turns into links.
+const USUAL: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// For one git, in bytes: its heap (files that it maps are not counted), and each file that it writes.
+const HEAP: u64 = 1 << 30;
+const FILE: u64 = 1 << 30;
+
+/// Descriptors that are marked one by one.
+const MOST_OPEN: u64 = 1 << 20;
+
+/// Where the git folder is inside.
+pub const GIT: &str = "/git";
+
+/// Where the real objects are inside; a number follows.
+const REAL: &str = "/real";
+
+/// What the box shows.
+#[derive(Debug)]
+pub struct Shown<'a> {
+    /// Our own git folder, with empty places for the parts.
+    pub git: &'a Path,
+    /// Parts of the step's, by their names in there.
+    pub parts: Vec<(PathBuf, &'static str)>,
+    /// The real object folders.
+    pub objects: &'a [PathBuf],
+}
+
+impl Shown<'_> {
+    /// git in the box, ready to be started: it ends with this process, and with the calling thread.
+    ///
+    /// # Errors
+    /// When bwrap or git is not there.
+    pub fn git(&self, arguments: &[&str]) -> Result<Command, Fault> {
+        let none = |what: String| Fault::new(Code::NoBox, what);
+        let bwrap = bubblewrap::find().map_err(|refusal| none(refusal.to_string()))?;
+        let git = inside().ok_or_else(|| none("no program git below /usr on PATH".into()))?;
+        let mut bwrap = Command::new(bwrap);
+        bwrap.args(["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]);
+        bwrap.args(["--unshare-cgroup-try", "--die-with-parent", "--as-pid-1", "--new-session", "--cap-drop", "ALL"]);
+        bwrap.args(["--ro-bind", "/usr", "/usr"]);
+        for name in USUAL {
+            match fs::symlink_metadata(name) {
+                Ok(meta) if meta.is_symlink() => {
+                    if let Ok(target) = fs::read_link(name) {
+                        bwrap.arg("--symlink").arg(target).arg(name);
+                    }
+                }
+                Ok(meta) if meta.is_dir() => drop(bwrap.args(["--ro-bind", name, name])),
+                _ => {}
+            }
+        }
+        bwrap.args(["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]);
+        bwrap.args(["--dev-bind", "/dev/null", "/dev/null"]).arg("--ro-bind").arg(self.git).arg(GIT);
+        for (from, name) in &self.parts {
+            bwrap.arg("--ro-bind").arg(from).arg(Path::new(GIT).join(name));
+        }
+        for (number, from) in self.objects.iter().enumerate() {
+            bwrap.arg("--ro-bind").arg(from).arg(format!("{REAL}/{number}"));
+        }
+        bwrap.args(["--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/tmp", "--"]).arg(git);
+        bwrap.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(["--git-dir", GIT]).args(arguments);
+        let real: Vec<String> = (0..self.objects.len()).map(|number| format!("{REAL}/{number}")).collect();
+        bwrap.env_clear().envs(ENVIRONMENT.iter().copied()).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", real.join(":"));
+        limit(&mut bwrap);
+        close_all(&mut bwrap);
+        Ok(bwrap)
+    }
+}
+
+/// Bounds what a git that reads a step's objects can use up, inside and outside.
+pub fn limit(command: &mut Command) {
+    let limit = || -> io::Result<()> {
+        setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+        for (resource, most) in [(Resource::RLIMIT_DATA, HEAP), (Resource::RLIMIT_FSIZE, FILE)] {
+            let (_, hard) = getrlimit(resource)?;
+            setrlimit(resource, most.min(hard), most.min(hard))?;
+        }
+        Ok(())
+    };
+    // SAFETY: runs between fork and exec and only makes system calls.
+    unsafe { command.pre_exec(limit) };
+}
+
+/// Every descriptor but stdio ends at the exec: kusaw's lock is one of the real git folder, and would lead out of the box.
+fn close_all(command: &mut Command) {
+    let close = || {
+        // SAFETY: plain numbers; the descriptors are only marked, so whoever owns one in this child still has it.
+        let marked = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+        if marked != 0 {
+            // Before Linux 5.11, one by one.
+            let (open, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
+            for fd in 3..open.min(MOST_OPEN) as libc::c_int {
+                // SAFETY: plain numbers; one that is not open is an error without effect.
+                unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: runs between fork and exec and only makes system calls.
+    unsafe { command.pre_exec(close) };
+}
+
+/// git at the path that it has inside: only /usr is there.
+fn inside() -> Option<PathBuf> {
+    let found = path::find("git")?.canonicalize().ok()?;
+    found.starts_with("/usr").then_some(found)
+}

@@ -1,0 +1,37 @@
+//! The worktree's index after its branch has moved: that of the new commit, with what git knows of unchanged files. The step's
+//! own index is never read. No file of the worktree is touched, and no filter runs.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use super::code::{Code, Fault};
+use crate::git::command::Git;
+use crate::git::record::Record;
+use crate::git::store::Store;
+
+/// Makes the index of `tip`, elsewhere, and puts it in place in one step: killed in between, git's lock is not left behind.
+///
+/// # Errors
+/// When git or a file fails. A worktree that is gone has no index.
+pub fn rebuild(store: &Store, record: &Record, tip: &str) -> Result<(), Fault> {
+    let place = record.admin.join("index");
+    if !place.is_file() || !record.worktree.is_dir() {
+        return Ok(());
+    }
+    let made = store.import().join("index");
+    fs::copy(&place, &made).map_err(Fault::failed(made.display()))?;
+    let git = Git::of(&record.admin).with("GIT_INDEX_FILE", &made).with("GIT_WORK_TREE", &record.worktree);
+    // Without -u: only the index. A split index would lie in the worktree's folder.
+    git.run(["-c", "core.splitIndex=false", "read-tree", "--reset", tip])
+        .map_err(|said| Fault::new(Code::Failed, format!("read-tree: {said}")))?;
+    let beside = beside(record);
+    fs::copy(&made, &beside)
+        .and_then(|_| File::open(&beside)?.sync_all())
+        .and_then(|()| fs::rename(&beside, &place))
+        .map_err(Fault::failed(place.display()))
+}
+
+/// The new index, before it takes the old one's place.
+pub fn beside(record: &Record) -> PathBuf {
+    record.admin.join("index.kusaw")
+}
