@@ -55,14 +55,19 @@ impl Refs {
         Some(&self.ids[at].1)
     }
 
-    /// Writes them into a git folder: gitrepository-layout(5), "packed-refs"; git(1) has no command for that.
+    /// As one file: gitrepository-layout(5), "packed-refs"; git(1) has no command for that.
+    pub fn packed(&self) -> String {
+        let mut packed = String::from("# pack-refs with: sorted \n");
+        self.ids.iter().for_each(|(name, id)| packed.extend([id, " ", name, "\n"]));
+        packed
+    }
+
+    /// Writes them into a git folder.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn write(&self, git_folder: &Path) -> io::Result<()> {
-        let mut packed = String::from("# pack-refs with: sorted \n");
-        self.ids.iter().for_each(|(name, id)| packed.extend([id, " ", name, "\n"]));
-        fs::write(git_folder.join("packed-refs"), packed)?;
+        fs::write(git_folder.join("packed-refs"), self.packed())?;
         for (name, target) in &self.symbolic {
             let file = git_folder.join(name);
             file.parent().map_or(Ok(()), fs::create_dir_all)?;

@@ -82,6 +82,8 @@ fn fill(store: &Store, worktree: &Worktree, record: &Record, refs: &Refs) -> io:
     let shown: String = (0..record.objects.len()).map(|n| format!("{OBJECTS}/{n}\n")).collect();
     fs::write(pinned.join("alternates"), shown)?;
     fs::write(pinned.join("empty"), "")?;
+    // What the import compares with.
+    fs::write(pinned.join("packed-refs"), refs.packed())?;
     fs::write(pinned.join("config"), config::file(&config::for_step(&worktree.settings)))?;
     copy(&record.common.join("HEAD"), &pinned.join("HEAD"))?;
     for file in ["attributes", "exclude", "grafts"] {

@@ -262,7 +262,9 @@ mod tests {
         for name in ["x", "a/b", "fix-1.2_3", "ä", "a#1"] {
             assert!(is_safe(name), "{name}");
         }
-        for name in ["", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x."] {
+        for name in
+            ["", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x."]
+        {
             assert!(!is_safe(name), "{name}");
         }
     }

@@ -96,7 +96,8 @@ fn branches(wanted: &Wanted, record: &Record) -> Result<(), Fault> {
     }
     let folder = if record.admin.is_dir() { &record.admin } else { &record.common };
     let git = WHO.iter().fold(Git::of(folder), |git, (name, value)| git.with(name, value));
-    let moved = git.run_with(["update-ref", "--no-deref", "--create-reflog", "-m", MESSAGE, "--stdin"], lines.as_bytes());
+    let moved =
+        git.run_with(["update-ref", "--no-deref", "--create-reflog", "-m", MESSAGE, "--stdin"], lines.as_bytes());
     moved.map(drop).map_err(|said| {
         let code = match refs::there(record).and_then(|there| refs::can_move(&there, wanted, record)) {
             Err(moved) => moved.code,
