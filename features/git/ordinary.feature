@@ -146,7 +146,7 @@ Feature: Ordinary git
         | cherry-pick of some    | git cherry-pick v1..feat >/dev/null; git log -1 --format=%s >proof     | Change the feature |
         | cherry-pick, given up  | git cherry-pick clash >/dev/null 2>&1 \|\| git cherry-pick --abort; git log -1 --format=%s >proof | Add an end |
         | revert                 | git revert --no-edit HEAD >/dev/null; git log -1 --format=%s >proof    | Revert "Add an end" |
-        | bisect                 | git bisect start HEAD v1 >/dev/null; git bisect run test ! -e end >/dev/null; git bisect log \| tail -n 1 >proof; git bisect reset -q | Add an end |
+        | bisect                 | git bisect start HEAD v1 >/dev/null; git bisect run test ! -e end >/dev/null; git bisect log \| tail -n 1 >proof; git bisect reset >/dev/null 2>&1 | Add an end |
         | format-patch and am    | git format-patch -q -1 -o p feat; git am -q p/*.patch >/dev/null 2>&1 \|\| git am --abort; git format-patch -q v1..feat -o q; git am -q q/*; git log -1 --format=%s >proof | Change the feature |
         | commit-tree            | git commit-tree -p HEAD -m Work HEAD^{tree} >id; git reset -q --hard $(cat id); git log -1 --format=%s >proof | Work |
         | hash-object            | echo x \| git hash-object -w --stdin \| xargs git cat-file -p >proof   | x |
@@ -172,7 +172,7 @@ Feature: Ordinary git
         | maintenance            | git maintenance run --quiet; echo ran >proof                           | ran |
         | reflog, expired        | git commit -q --allow-empty -m Work; git reflog expire --expire=now --all; git reflog \| wc -l >proof | 0 |
         | commit-graph           | git commit-graph write --reachable --no-progress; git commit-graph verify --no-progress; echo ran >proof | ran |
-        | multi-pack-index       | git multi-pack-index write --no-progress; git multi-pack-index verify --no-progress; echo ran >proof | ran |
+        | multi-pack-index       | git commit -q --allow-empty -m Work; git repack -q -d; git multi-pack-index write --no-progress; git multi-pack-index verify --no-progress; echo ran >proof | ran |
         | worktree prune         | git worktree prune; git log -1 --format=%s >proof                      | Add an end |
 
     Scenario Outline: other repositories of its own: <what>
@@ -214,6 +214,7 @@ Feature: Ordinary git
     @case:T18
     Scenario Outline: what writes config fails with an error line, and leaves no lock: <what>
       Given the repository's kind is "<kind>"
+      And in the repository's config, "branch.old.description" is "Old"
       When the step works with git: "<command>"
       Then git fails with an error line, and leaves no lock
       And the repository's config is as it was
@@ -226,5 +227,10 @@ Feature: Ordinary git
         | config of a worktree | worktree config | git config --worktree lab.other yes |
         | remote add           | ordinary        | git remote add origin ../other      |
         | sparse-checkout      | ordinary        | git sparse-checkout set tools       |
-        | branch -u            | ordinary        | git branch -q -u feat               |
-        | branch -m            | ordinary        | git config branch.old.description x 2>/dev/null; git branch -m old older |
+        | branch -m            | ordinary        | git branch -m old older |
+
+    Scenario: an upstream is not kept, as an error line tells
+      When the step works with git: "git branch -q -u feat"
+      Then git tells an error, and leaves no lock
+      And the repository's config is as it was
+      And bare, in the repository, the same command changes its config

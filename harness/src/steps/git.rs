@@ -1,7 +1,5 @@
 //! Given, When and Then: work with git inside.
 
-use std::path::PathBuf;
-
 use cucumber::{given, then, when};
 
 use super::StepResult;
@@ -10,6 +8,7 @@ use crate::lab::{HOME, home};
 use crate::launch::{Launch, shell};
 use crate::plan::Action;
 use crate::scene::Scene;
+use crate::text;
 use crate::verdict::ControlKind;
 
 #[given(regex = r#"^the repository's kind is "(.+)"$"#)]
@@ -17,14 +16,16 @@ fn kind(scene: &mut Scene, name: String) -> StepResult {
     let kind = Kind::named(&name).ok_or_else(|| format!("nobody knows the kind of repository \"{name}\""))?;
     let path = repository::provide(&scene.nonce, kind).map_err(|e| format!("a repository, {name}: {e}"))?;
     scene.plan.repository = Some(path.display().to_string());
-    scene.config = std::fs::read(config(scene)).unwrap_or_default(); // that of some kinds lies elsewhere
+    scene.config = config(scene);
     Ok(())
 }
 
 #[given(regex = r#"^in the repository's config, "(.+)" is "(.*)"$"#)]
 fn in_config(scene: &mut Scene, key: String, value: String) -> StepResult {
     let repository = home::repository_of(&scene.nonce, "demo");
-    home::git(&repository, &["config", &key, &value]).map_err(|e| format!("{}: {e}", repository.display()))
+    home::git(&repository, &["config", &key, &value]).map_err(|e| format!("{}: {e}", repository.display()))?;
+    scene.config = config(scene);
+    Ok(())
 }
 
 #[given(regex = r#"^the repository's config has no "(.+)"$"#)]
@@ -97,6 +98,13 @@ fn fails(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("git tells an error, and leaves no lock")]
+fn tells(scene: &mut Scene) -> StepResult {
+    let ended = Ended::of(scene.last()?);
+    scene.found(!ended.errors().is_empty() && ended.locks.is_empty(), ended.told());
+    Ok(())
+}
+
 /// What became of the git commands of a launch.
 struct Ended {
     code: Option<String>,
@@ -137,7 +145,7 @@ fn planted_in_own(scene: &mut Scene) -> StepResult {
 
 #[then("the repository's config is as it was")]
 fn config_kept(scene: &mut Scene) -> StepResult {
-    let (held, seen) = judge_config(scene)?;
+    let (held, seen) = judge_config(scene);
     scene.found_certain(held, seen);
     Ok(())
 }
@@ -147,7 +155,7 @@ async fn bare_config(scene: &mut Scene) -> StepResult {
     let own = home::repository_of(&scene.nonce, "demo").display().to_string();
     let bare =
         scene.bare(&shell(&format!("cd '{own}'\n{}", observed(&scene.expand_text(&scene.words.clone())?)))).await?;
-    let (held, seen) = judge_config(scene)?;
+    let (held, seen) = judge_config(scene);
     scene.control(
         ControlKind::Bare,
         !held && bare.unfinished().is_none(),
@@ -156,13 +164,13 @@ async fn bare_config(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-fn judge_config(scene: &Scene) -> Result<(bool, String), String> {
-    let path = config(scene);
-    let now = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let held = now == scene.config;
-    Ok((held, format!("{} is {}", path.display(), if held { "as it was" } else { "another" })))
+fn judge_config(scene: &Scene) -> (bool, String) {
+    let now = config(scene);
+    (now == scene.config, format!("the config now: {}", text::line(&now, 300)))
 }
 
-fn config(scene: &Scene) -> PathBuf {
-    home::repository_of(&scene.nonce, "demo").join(".git/config")
+/// All that git reads as the repository's config; that of some kinds lies elsewhere.
+fn config(scene: &Scene) -> Vec<u8> {
+    let folder = home::repository_of(&scene.nonce, "demo").join(".git");
+    ["config", "config.worktree"].iter().flat_map(|name| std::fs::read(folder.join(name)).unwrap_or_default()).collect()
 }
