@@ -28,6 +28,7 @@ pub mod living;
 pub mod log_check;
 pub mod moments;
 pub mod observe;
+pub mod outside;
 pub mod page;
 pub mod plan;
 pub mod probe;

@@ -72,6 +72,8 @@ pub struct Plan {
     pub agents: Option<String>,
     /// The user's home, if another one than the lab's.
     pub home: Option<String>,
+    /// Variables of the caller beside the usual ones.
+    pub variables: Vec<(String, String)>,
 }
 
 /// The settings that name paths.
@@ -101,6 +103,7 @@ impl Default for Plan {
             folder: None,
             agents: None,
             home: None,
+            variables: Vec::new(),
         }
     }
 }

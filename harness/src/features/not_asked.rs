@@ -62,7 +62,7 @@ fn not_asked(
             "validate" => manifest.commands.validate.is_some(),
             "check" => manifest.commands.check.is_some(),
             "backend" => manifest.backend.is_some(),
-            "landlock-scope" => true, // of the host, below
+            "landlock-scope" | "reftable" => true, // of the host, below
             _ => false,
         };
         if !there {
@@ -74,6 +74,9 @@ fn not_asked(
     if claimed && case.needs().any(|need| need == "landlock-scope") && landlock_abi() < SCOPE {
         return Some((Verdict::Moot, "this kernel cannot scope sockets and signals (Landlock ABI below 6)".to_owned()));
     }
+    if claimed && case.needs().any(|need| need == "reftable") && Lab::git().is_some_and(|version| version < REFTABLE) {
+        return Some((Verdict::Moot, "this git has no reftable (before 2.45)".to_owned()));
+    }
     let lacking = case.programs().find(|name| claimed && Lab::program(name).is_none());
     lacking
         .map(|name| {
@@ -84,6 +87,9 @@ fn not_asked(
 
 /// The ABI of Landlock, landlock(7), that can keep a program from abstract sockets and signals outside (Linux 6.12).
 const SCOPE: i64 = 6;
+
+/// The release of git that came with refs in tables.
+const REFTABLE: (u32, u32) = (2, 45);
 
 fn is_platform(tag: &str) -> bool {
     ["linux", "macos", "wsl2", "windows"].contains(&tag)

@@ -108,17 +108,23 @@ fn random(begin: &str) -> io::Result<String> {
 
 /// A repository whose worktrees hold the probe, so that it runs in any sandbox that shows the worktree.
 fn repository(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path.join("tools"))?;
-    fs::copy(PROBE, path.join("tools/probe"))?;
-    fs::write(path.join("README"), "A repository of the lab.\n")?;
     if !path.ends_with("demo") {
         // The others are not for the step of most scenarios.
         canary(&path.join("customers.csv"))?;
         canary(&path.join("kusaw-canaries").join(format!("{}.txt", token()?)))?;
     }
+    begin(path, &[])
+}
+
+/// The first commit of a repository that the step of a scenario may have, in a new folder; `format` is for `git init`.
+pub fn begin(path: &Path, format: &[&str]) -> io::Result<()> {
+    fs::create_dir_all(path.join("tools"))?;
+    fs::copy(PROBE, path.join("tools/probe"))?;
+    fs::write(path.join("README"), "A repository of the lab.\n")?;
     symlink(format!("{HOME}/.netrc"), path.join("link-to-netrc"))?;
     symlink(format!("{HOME}/.ssh"), path.join("link-to-ssh"))?;
-    git(path, &["init", "-q", "-b", "main", "--template=", "."])?;
+    let init = ["init", "-q", "-b", "main", "--template=", "."];
+    git(path, &[&init, format].concat())?;
     git(path, &["add", "-A"])?;
     git(path, &["commit", "-q", "-m", "Begin"])
 }
@@ -154,7 +160,8 @@ pub fn clear(nonce: &str) {
     }
 }
 
-fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a repository; what never changes is shared by hard links.
+pub fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -187,14 +194,21 @@ pub fn commit(nonce: &str, name: &str, file: &str, text: &str) -> io::Result<()>
     git(&repository, &["commit", "-q", "-m", "Add a file"])
 }
 
-fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
+/// Runs git for the lab, which makes what a scenario has: with an identity of its own, and nobody's config.
+pub fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
     let search = Lab::search_path();
     let output = Command::new(Lab::which("git").ok_or_else(|| io::Error::other("git is not on PATH"))?)
         .args(["-c", "core.looseCompression=0", "-c", "user.name=Dev", "-c", "user.email=dev@devbox.example"])
         .args(arguments)
         .current_dir(path)
         .env_clear()
-        .envs([("PATH", search.as_str()), ("HOME", HOME)])
+        .envs([
+            ("PATH", search.as_str()),
+            ("HOME", HOME),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ])
+        .envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, "2026-01-02T03:04:05Z")))
         .output()?;
     if output.status.success() {
         return Ok(());

@@ -16,6 +16,7 @@ pub mod namespaces;
 pub mod network;
 pub mod programs;
 pub mod protected;
+pub mod repository;
 pub mod root;
 pub mod services;
 pub mod windows;
@@ -94,6 +95,13 @@ impl Lab {
             .map(|f| Path::new(f).join(name))
             .into_iter()
             .find(|path| is_program(path))
+    }
+
+    /// The release of git here: 2 and 47 of `git version 2.47.3`.
+    pub fn git() -> Option<(u32, u32)> {
+        let line = crate::host::first_line(&Self::which("git")?, &["--version"])?;
+        let mut numbers = line.rsplit(' ').find(|word| word.contains('.'))?.split('.').map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     }
 
     /// A folder with links to every program on PATH but `name`: PATH as if it were not installed.

@@ -140,6 +140,7 @@ impl Launcher<'_> {
         let mut environment = environment::of_user();
         plan.home.iter().for_each(|home| environment::set(&mut environment, "HOME", home));
         plan.agents.iter().for_each(|folder| environment::first_on_path(&mut environment, folder));
+        environment.extend(plan.variables.iter().cloned());
         for (name, template) in &self.manifest.env.set {
             environment.push((name.clone(), templates.render(template)?));
         }

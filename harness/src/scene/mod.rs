@@ -20,6 +20,7 @@ use crate::lab::bystander::Bystander;
 use crate::lab::ipc::{Content, Shared};
 use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
+use crate::outside::Outside;
 use crate::plan::{Action, Plan};
 use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding};
@@ -129,6 +130,10 @@ pub struct Scene {
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
+    /// What git outside had to say about the last launch, in order, and of which repo.
+    pub outside: Vec<(String, Outside)>,
+    /// What the repository's config held at first.
+    pub config: Vec<u8>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -160,6 +165,8 @@ impl Scene {
             signal: None,
             endings: Vec::new(),
             said: None,
+            outside: Vec::new(),
+            config: Vec::new(),
             attempts: 0,
         }
     }
