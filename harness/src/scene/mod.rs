@@ -1,9 +1,11 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
+mod acting;
 mod killing;
 mod running;
 mod words;
 
+pub use acting::{Acting, Done};
 pub use killing::{Deaths, Work};
 
 use std::path::PathBuf;
@@ -129,6 +131,8 @@ pub struct Scene {
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
+    /// What a hostile step did to its repository.
+    pub acting: Acting,
     attempts: u32,
 }
 
@@ -159,6 +163,7 @@ impl Scene {
             signal: None,
             endings: Vec::new(),
             said: None,
+            acting: Acting::default(),
             attempts: 0,
         }
     }

@@ -11,6 +11,8 @@ mod detached;
 mod dying;
 mod egress;
 mod environment;
+mod git_acts;
+mod git_outside;
 mod keyrings;
 mod launching;
 mod limits;
