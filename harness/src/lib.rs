@@ -18,6 +18,7 @@ pub mod ending;
 pub mod engine;
 pub mod features;
 pub mod furnished;
+pub mod git_folder;
 pub mod host;
 pub mod host_git;
 pub mod keep;

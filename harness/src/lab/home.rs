@@ -151,6 +151,14 @@ pub fn provide_repositories(nonce: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes one more copy of the repository that most scenarios have.
+///
+/// # Errors
+/// When it cannot be copied.
+pub fn provide_copy(to: &Path) -> io::Result<()> {
+    copy_repository(&Path::new(REPOSITORIES).join(REPOSITORY_NAMES[0]), to)
+}
+
 /// Removes what a scenario has left.
 pub fn clear(nonce: &str) {
     let own = [Path::new(REPOSITORIES).join(nonce), Path::new(HOME).join("factories").join(nonce)];

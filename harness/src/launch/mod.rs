@@ -75,7 +75,7 @@ impl Launcher<'_> {
     /// When a template of the manifest is wrong.
     pub fn templates(&self, plan: &Plan, nonce: &str, attempt: u32) -> Result<Templates, String> {
         let factory = places::factory(plan, nonce);
-        let context = self.context(plan, &Value::Null, &factory, &attempt_id(nonce, attempt))?;
+        let context = self.context(plan, nonce, &Value::Null, &factory, &attempt_id(nonce, attempt))?;
         Ok(Templates::new(context))
     }
 
@@ -128,7 +128,7 @@ impl Launcher<'_> {
         std::fs::create_dir_all(&factory).map_err(|e| format!("{}: {e}", factory.display()))?;
         home::provide_repositories(nonce).map_err(|e| format!("the repositories of {nonce}: {e}"))?;
         let settings = plan.settings(|name| places::repository(plan, nonce, name));
-        let context = self.context(plan, &settings, &factory, &attempt)?;
+        let context = self.context(plan, nonce, &settings, &factory, &attempt)?;
         let templates = std::rc::Rc::new(Templates::new(context));
         files::provide(self.manifest, plan, &settings, &templates)?;
         let command = plan.command();
@@ -254,7 +254,14 @@ impl Launcher<'_> {
         })
     }
 
-    fn context(&self, plan: &Plan, settings: &Value, factory: &Path, attempt: &str) -> Result<Value, String> {
+    fn context(
+        &self,
+        plan: &Plan,
+        nonce: &str,
+        settings: &Value,
+        factory: &Path,
+        attempt: &str,
+    ) -> Result<Value, String> {
         let mut context = json!({
             "program": self.manifest.program.as_ref().map(|p| format!("{DRIVER_BIN}/{p}")),
             "settings": settings,
@@ -275,6 +282,7 @@ impl Launcher<'_> {
         let templates = Templates::new(context.clone());
         let of = |(repo, _): &crate::plan::Repo| templates.with("repo", repo).render(self.manifest.worktree());
         context["worktree"] = json!(templates.render(self.manifest.worktree())?);
+        context["git"] = places::git(plan, nonce);
         context["worktrees"] = json!(plan.repos.iter().map(of).collect::<Result<Vec<_>, _>>()?);
         Ok(context)
     }

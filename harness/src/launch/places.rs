@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use crate::lab::{HOME, Lab, home};
 use crate::plan::Plan;
 
@@ -20,4 +22,17 @@ pub fn repository(plan: &Plan, nonce: &str, name: &str) -> String {
 /// The paths of a list for a sandbox that reads no settings; a factory reads them as written.
 pub fn absolute(plan: &Plan, list: &str) -> Vec<String> {
     plan.paths(list).iter().map(|path| Lab::expand(path)).collect()
+}
+
+/// The git folders that the worktrees need, and what in them is nobody's to write, for a sandbox that is told them.
+pub fn git(plan: &Plan, nonce: &str) -> Value {
+    let folder = |(name, _): &crate::plan::Repo| {
+        let repository = PathBuf::from(repository(plan, nonce, name));
+        let own = repository.join(".git");
+        if own.is_dir() { own } else { repository } // a bare one is its own git folder
+    };
+    let folders: Vec<PathBuf> = plan.repos.iter().map(folder).collect();
+    let control = |folder: &PathBuf| ["config", "hooks"].map(|name| folder.join(name));
+    let there: Vec<PathBuf> = folders.iter().flat_map(control).filter(|path| path.exists()).collect();
+    json!({"rw": folders, "ro": there})
 }

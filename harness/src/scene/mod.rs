@@ -1,9 +1,11 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
+mod acting;
 mod killing;
 mod running;
 mod words;
 
+pub use acting::{Acting, Done};
 pub use killing::{Deaths, Mortal, Work};
 
 use std::path::PathBuf;
@@ -134,6 +136,8 @@ pub struct Scene {
     pub outside: Vec<(String, Outside)>,
     /// What the repository's config held at first.
     pub config: Vec<u8>,
+    /// What a hostile step did to its repository.
+    pub acting: Acting,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -167,6 +171,7 @@ impl Scene {
             said: None,
             outside: Vec::new(),
             config: Vec::new(),
+            acting: Acting::default(),
             attempts: 0,
         }
     }

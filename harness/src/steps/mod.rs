@@ -13,6 +13,8 @@ mod dying;
 mod egress;
 mod environment;
 mod git;
+mod git_acts;
+mod git_outside;
 mod keyrings;
 mod launching;
 mod limits;
