@@ -180,7 +180,7 @@ fn a_branch_that_somebody_else_has_moved() {
 fn a_blob_that_is_larger_unpacked_than_packed() {
     refused(Code::TooLarge, |ground| {
         let zeros = ground.record.worktree.join("zeros");
-        File::create(&zeros).unwrap().set_len(700 << 20).unwrap();
+        File::create(&zeros).unwrap().set_len(600 << 20).unwrap();
         ground.step(&["-c", "core.bigFileThreshold=1m", "-c", "core.compression=1", "add", "zeros"]);
         fs::remove_file(zeros).unwrap();
         ground.step(&["commit", "-q", "-m", "zeros"]);

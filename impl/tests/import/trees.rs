@@ -8,14 +8,11 @@ fn blob(ground: &Ground) -> String {
     ground.object("blob", b"x\n")
 }
 
-/// A tree with one file of this name beside nothing else.
-fn named(name: &str, mode: &str) -> (Code, String) {
-    let ground = Ground::new();
-    let id = if mode == "40000" {
-        let tree = entry("100644", "config", &blob(&ground));
-        ground.object("tree", &tree)
-    } else {
-        blob(&ground)
+/// A tree with one entry of this name.
+fn named(ground: &Ground, name: &str, mode: &str) -> (Code, String) {
+    let id = match mode {
+        "40000" => ground.object("tree", &entry("100644", "config", &blob(ground))),
+        _ => blob(ground),
     };
     ground.commit_tree(&entry(mode, name, &id));
     ground.refused()
@@ -23,14 +20,14 @@ fn named(name: &str, mode: &str) -> (Code, String) {
 
 #[test]
 fn every_spelling_of_git() {
+    let ground = Ground::new();
     let names = [".git", ".GIT", "git~1", ".g\u{200c}it", ".git::$INDEX_ALLOCATION", ".git ", ".git."];
     for name in names {
         for mode in ["40000", "100644", "120000"] {
-            let (code, detail) = named(name, mode);
+            let (code, detail) = named(&ground, name, mode);
             assert_eq!(code, Code::PathGit, "{name:?} {mode}: {detail}");
         }
     }
-    let ground = Ground::new();
     let inner = ground.object("tree", &entry("100644", "config", &blob(&ground)));
     let deep = ground.object("tree", &entry("40000", ".GIT", &inner));
     ground.commit_tree(&entry("40000", "sub", &deep));
@@ -39,14 +36,14 @@ fn every_spelling_of_git() {
 
 #[test]
 fn names_that_are_no_names() {
+    let ground = Ground::new();
     let wide = "a".repeat(5000);
     for name in ["..", ".", "a/b", &wide] {
-        let (code, detail) = named(name, "100644");
+        let (code, detail) = named(&ground, name, "100644");
         assert_eq!(code, Code::ObjectsBad, "{name:.20?}: {detail}");
     }
     // Already git in the box cannot read it.
-    assert_eq!(named("", "100644").0, Code::ObjectsMissing);
-    let ground = Ground::new();
+    assert_eq!(named(&ground, "", "100644").0, Code::ObjectsMissing);
     let id = blob(&ground);
     for tree in [
         [entry("100644", "a", &id), entry("100644", "a", &id)].concat(),
@@ -118,6 +115,7 @@ fn commits_and_trees_that_are_broken() {
 
 #[test]
 fn paths_that_only_the_policy_refuses() {
+    let ground = Ground::new();
     for (name, code) in [
         ("..\\pwned", Code::PathBackslash),
         ("a\\b", Code::PathBackslash),
@@ -125,7 +123,7 @@ fn paths_that_only_the_policy_refuses() {
         ("esc\u{1b}[2J", Code::PathControl),
         (&"a".repeat(300), Code::PathTooLong),
     ] {
-        let (is, detail) = named(name, "100644");
+        let (is, detail) = named(&ground, name, "100644");
         assert_eq!(is, code, "{name:?}: {detail}");
     }
 }
