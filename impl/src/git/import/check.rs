@@ -97,7 +97,9 @@ fn at_commits(quarantine: &Quarantine, wanted: &Wanted) -> Result<(), Fault> {
 /// What new commits change against their parents; of a merge, what is as in no parent.
 fn changes(quarantine: &Quarantine, commits: &[String]) -> Result<Vec<Change>, Fault> {
     let arguments = ["diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "--no-abbrev", "--no-renames", "-z"];
-    let said = git(quarantine, &arguments, commits.join("\n").as_bytes())?;
+    // A line without its end is not read.
+    let input: String = commits.iter().map(|id| format!("{id}\n")).collect();
+    let said = git(quarantine, &arguments, input.as_bytes())?;
     let odd = || Fault::new(Code::Failed, "diff-tree says what it does not say");
     let mut changes = Vec::new();
     let mut commit = String::new();

@@ -166,6 +166,8 @@ fn refused(index: &str, pack: &str) -> Fault {
         (if pack.starts_with("bwrap:") { Code::NoBox } else { Code::ObjectsMissing }, pack)
     } else if index.contains("maximum allowed size") {
         (Code::TooLarge, index)
+    } else if index.contains("did not receive expected object") {
+        (Code::ObjectsMissing, index)
     } else if index.contains("hasDotgit") {
         (Code::PathGit, index)
     } else {
