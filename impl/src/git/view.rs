@@ -15,7 +15,7 @@ use super::worktree::Worktree;
 use super::{config, objects};
 use crate::reach::Shown;
 
-/// Where the real objects are inside; a number follows.
+/// Where the real objects are inside; the repo's name and a number follow.
 const OBJECTS: &str = "/run/kusaw/objects";
 
 /// Of one control file, in bytes: more is left out, as is what is no file.
@@ -79,7 +79,7 @@ fn fill(store: &Store, worktree: &Worktree, record: &Record, refs: &Refs) -> io:
     for file in ["HEAD", "config", "config.worktree", "objects/info/alternates"] {
         fs::write(git.join(file), "")?;
     }
-    let shown: String = (0..record.objects.len()).map(|n| format!("{OBJECTS}/{n}\n")).collect();
+    let shown: String = (0..record.objects.len()).map(|n| format!("{}\n", objects_at(record, n).display())).collect();
     fs::write(pinned.join("alternates"), shown)?;
     fs::write(pinned.join("empty"), "")?;
     // What the import compares with.
@@ -116,7 +116,7 @@ fn shown(store: &Store, record: Record) -> View {
     let write = |from: PathBuf, to: PathBuf| Shown { from, to, write: true };
     let mut parts = Vec::new();
     for (number, folder) in record.objects.iter().enumerate() {
-        let at = Path::new(OBJECTS).join(number.to_string());
+        let at = objects_at(&record, number);
         parts.push(read(folder.clone(), at.clone()));
         if objects::alternates_file(folder).exists() {
             // All of them are shown: what this one borrows from is not searched for once more, at paths that are not there.
@@ -139,6 +139,10 @@ fn shown(store: &Store, record: Record) -> View {
     parts.push(read(pinned.join("empty"), admin.join("config.worktree")));
     parts.push(read(record.worktree.join(".git"), record.worktree.join(".git")));
     View { root: write(store.git(), git.clone()), parts, record }
+}
+
+fn objects_at(record: &Record, number: usize) -> PathBuf {
+    Path::new(OBJECTS).join(&record.repo).join(number.to_string())
 }
 
 fn private(folder: &Path) -> io::Result<()> {
