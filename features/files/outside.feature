@@ -161,3 +161,18 @@ Feature: Nothing is written elsewhere
       When the step runs the probe "write ~/written-{nonce} x"
       Then "~/written-{nonce}" is not there afterwards
       And bare, the same probe writes "~/written-{nonce}"
+
+    # A program that a step leaves must not run as the step's user when somebody else starts it. Inside, no mount heeds the bits.
+    @extra @case:W14
+    Scenario Outline: <bits> on a file in <place> does not outlast the attempt
+      When the step runs the shell command "cp tools/probe <path>; chmod <mode> <path>; [ -<test> <path> ] && echo set"
+      Then it prints "set" and nothing else
+      And in <where>, "left" is a file without set-id bits
+      And planted, with both bits set on it again it is not so
+
+      Examples:
+        | bits                 | place             | where         | path             | mode | test |
+        | the set-user-id bit  | the worktree      | the worktree  | left             | 4755 | u    |
+        | the set-group-id bit | the worktree      | the worktree  | left             | 2755 | g    |
+        | the set-user-id bit  | the artifacts     | the artifacts | {artifacts}/left | 4755 | u    |
+        | the set-user-id bit of a file that nobody may read | the worktree | the worktree | left | 4111 | u |

@@ -15,6 +15,8 @@ pub enum State {
     Link,
     /// A regular file that its owner can execute.
     Executable,
+    /// A regular file that runs as whoever starts it: its set-user-id and set-group-id bits are off.
+    Ordinary,
     /// Nothing is there.
     Gone,
     /// A file with exactly this text.
@@ -35,6 +37,7 @@ impl State {
             "is a folder" => Self::Folder,
             "is a link" => Self::Link,
             "is executable" => Self::Executable,
+            "is a file without set-id bits" => Self::Ordinary,
             "is gone" => Self::Gone,
             _ => match (quoted("holds "), quoted("ends in ")) {
                 (Some(text), _) => Self::Holds(text),
@@ -55,6 +58,7 @@ impl State {
             Self::Folder => meta.is_dir(),
             Self::Link => meta.is_symlink(),
             Self::Executable => meta.is_file() && meta.permissions().mode() & 0o100 != 0,
+            Self::Ordinary => meta.is_file() && meta.permissions().mode() & 0o6000 == 0,
             Self::Gone => false,
             Self::Holds(wanted) => meta.is_file() && text() == *wanted,
             Self::EndsIn(wanted) => meta.is_file() && text().trim_end().ends_with(wanted.as_str()),

@@ -1,5 +1,7 @@
 //! Then: what a step wrote, looked for on the host.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use cucumber::{given, then};
@@ -117,6 +119,17 @@ async fn planted_nothing(scene: &mut Scene) -> StepResult {
     let folder = folder(&launch, kept.repo.as_deref())?;
     let (held, seen) = kept.state.judge(&folder.join(&kept.path));
     scene.control(ControlKind::Planted, !held && folder.is_dir(), format!("planted: {seen}"));
+    Ok(())
+}
+
+#[then("planted, with both bits set on it again it is not so")]
+fn planted_set_id(scene: &mut Scene) -> StepResult {
+    let kept = scene.kept.clone().ok_or("no place was judged")?;
+    let path = folder(scene.last()?, kept.repo.as_deref())?.join(&kept.path);
+    let set = || std::fs::set_permissions(&path, Permissions::from_mode(0o6755));
+    set().map_err(|e| format!("{}: {e}", path.display()))?;
+    let (held, seen) = kept.state.judge(&path);
+    scene.control(ControlKind::Planted, !held, format!("planted: {seen}"));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
 use crate::egress::{self, entry::Entry};
+use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
@@ -63,7 +64,19 @@ impl Attempt<'_> {
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         egress.into_iter().for_each(|egress| egress.finish());
         *git = views.end(end.is_ok());
+        if end.is_ok() {
+            self.take_set_id();
+        }
         end
+    }
+
+    /// A program that a step leaves must not run as the step's user when somebody else starts it. In worktrees the import
+    /// sees to it.
+    fn take_set_id(&self) {
+        match import::take_set_id(&self.folder.artifacts()) {
+            Ok(taken) => taken.iter().for_each(|what| stderr::warn(format!("artifacts: {what}"))),
+            Err(fault) => stderr::warn(format!("artifacts: {}: {}", fault.code, fault.detail)),
+        }
     }
 
     fn reach(&self, temp: &TempFolder, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
