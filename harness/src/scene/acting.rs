@@ -43,6 +43,8 @@ pub struct Done {
     pub after: GitFolder,
     /// The worktree that the act was done in.
     pub worktree: PathBuf,
+    /// That of another attempt at the same time.
+    pub beside: Option<PathBuf>,
     /// The repository.
     pub repository: PathBuf,
     /// What is wrong with the worktree's `.git` file after the act, if anything.
@@ -62,7 +64,8 @@ impl Done {
 
     /// What of a part of the git folder has changed, in words.
     pub fn differences(&self, part: Part) -> Vec<String> {
-        let mut told = self.before.differences(&self.after, part, &self.own, &self.worktree);
+        let worktrees: Vec<PathBuf> = [&self.worktree].into_iter().chain(&self.beside).cloned().collect();
+        let mut told = self.before.differences(&self.after, part, &self.own, &worktrees);
         if matches!(part, Part::Related | Part::All) && self.worktree.is_dir() {
             told.extend(self.door.clone());
         }
@@ -130,7 +133,7 @@ impl Scene {
         }
         let own = later.new_worktrees(&ready.before);
         let first = std::mem::replace(&mut ready.before, later.without(&own));
-        self.acting.waited = first.differences(&during, Part::All, &ready.own, &worktree);
+        self.acting.waited = first.differences(&during, Part::All, &ready.own, &[worktree]);
         self.judge_later(ready);
         Ok(())
     }
@@ -143,7 +146,11 @@ impl Scene {
         let mut ready = self.ready(words)?;
         ready.own = format!("{}-a", self.nonce);
         let (one, other) = (self.hostile(words, "", WAITS)?, self.hostile(other, "", "")?);
-        self.run_while(one, other).await?;
+        ready.beside = Some(self.worktree_of(self.attempts + 2)?);
+        if let Err(why) = self.run_while(one, other).await {
+            // Whoever makes the other's worktree may fail.
+            self.found_certain(false, why);
+        }
         self.judge_later(ready);
         Ok(())
     }
@@ -179,7 +186,7 @@ impl Scene {
         let before = GitFolder::of(&repository.join(".git"));
         let (worktree, own) = (self.next_worktree()?, self.next_attempt());
         let act = words.to_owned();
-        Ok(Done { act, after: before.clone(), before, worktree, repository, door: None, own, place })
+        Ok(Done { act, after: before.clone(), before, worktree, beside: None, repository, door: None, own, place })
     }
 
     fn judge_later(&mut self, mut done: Done) {
@@ -231,7 +238,7 @@ impl Scene {
         }
         sentinel::reset(&place); // by making the worktree: only what comes of the act counts
         let own = TWIN.to_owned();
-        let mut twin = Done { act, after: before.clone(), before, worktree, repository, door: None, own, place };
+        let mut twin = Done { act, after: before.clone(), before, worktree, beside: None, repository, door: None, own, place };
         let words = in_folder(&twin.place, &twin.worktree, &self.expand_text(&twin.act)?);
         Self::launcher()?.bare(&shell(&words), &format!("{}-bare", self.nonce)).await?;
         sentinel::reset(&twin.place); // while it did it: a sandbox would have kept that inside

@@ -10,16 +10,20 @@ use crate::host_git;
 use crate::scene::{Done, Scene};
 use crate::verdict::ControlKind;
 
-/// What a user does, in the worktree and then in the repository.
-const IN_BOTH: [&[&str]; 7] = [
+/// What a user does in a worktree that a step had.
+const IN_WORKTREE: &[&[&str]] = &[
     &["status"],
     &["diff", "HEAD"],
-    &["log", "-p", "-2"],
-    &["stash", "list"],
+    &["log", "-p", "-1"],
     &["add", "-A"],
+    &["status"],
     &["commit", "-q", "--allow-empty", "-m", "outside"],
     &["checkout", "-q", "--detach"],
 ];
+
+/// And in its repository.
+const IN_REPOSITORY: &[&[&str]] =
+    &[&["status"], &["stash", "list"], &["commit", "-q", "--allow-empty", "-m", "outside"], &["switch", "-q", "-c", "next"]];
 
 #[then("the user's git works, in the worktree and in the repository, and runs nothing that the step has left")]
 async fn users_git(scene: &mut Scene) -> StepResult {
@@ -96,8 +100,8 @@ async fn pruned(done: &Done) -> Result<(bool, String), String> {
 /// What of the user's git failed, or did not end; the first of it, or until something ran, is enough `for_control`.
 async fn use_git(done: &Done, for_control: bool) -> Result<Vec<String>, String> {
     let mut failed = Vec::new();
-    for folder in [&done.worktree, &done.repository] {
-        for arguments in IN_BOTH.iter().filter(|_| folder.is_dir()) {
+    for (folder, commands) in [(&done.worktree, IN_WORKTREE), (&done.repository, IN_REPOSITORY)] {
+        for arguments in commands.iter().filter(|_| folder.is_dir()) {
             let said = host_git::git(folder, arguments).await?;
             if !said.is_well() {
                 failed.push(format!("git {}: {}", arguments[0], said.told()));
