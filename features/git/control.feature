@@ -204,7 +204,7 @@ Feature: Control files
         | info                    | mkdir -p .git/info; echo '*.o' >.git/info/exclude | mv $G/info $G/objects/evil; mkdir $G/info |
         | a submodule's config    | mkdir -p .git/modules; git init -q --bare .git/modules/sub | git config --file $G/modules/sub/config core.fsmonitor $S |
         | a submodule's hooks     | mkdir -p .git/modules; git init -q --bare .git/modules/sub | plant $G/modules/sub/hooks/pre-commit |
-        | alternates              | echo {other}/.git/objects >.git/objects/info/alternates | : >$G/objects/info/alternates     |
+        | alternates              | echo {other}/.git/objects >.git/objects/info/alternates | true >$G/objects/info/alternates     |
 
     # A prune outside takes a worktree whose gitdir leads nowhere for gone
     @case:T21
@@ -220,6 +220,22 @@ Feature: Control files
         | renames a gitdir over it   | echo /elsewhere/.git >$W/g; mv -f $W/g $W/gitdir |
         | removes its gitdir         | rm -f $W/gitdir                                  |
         | makes a link of its gitdir | ln -sfn /dev/null $W/gitdir                      |
+
+    # A mask over a file that is not there makes it: an empty commondir breaks the user's git
+    @case:T23
+    Scenario: nothing lies in the repository for what is not there, while the step runs and after
+      When the step waits until the user has done "git status && git commit -q --allow-empty -m meanwhile && git log -1 && git stash list" in the repository, and then does "mkdir -p $G/info; for file in commondir config.worktree info/attributes shallow; do true >$G/$file; done"
+      Then while it waited, nothing of the repository was new or changed but the attempt's own
+      And what leads git to them is as it was
+      And the user's git works, in the worktree and in the repository, and runs nothing that the step has left
+      And bare, the same act changes it
+
+    @case:T23 @case:T22
+    Scenario: nor when its launcher was killed
+      When the launcher gets SIGKILL while the step waits, which has done "mkdir -p $G/info; for file in commondir config.worktree info/attributes shallow; do true >$G/$file; done"
+      Then what leads git to them is as it was
+      And the user's git works, in the worktree and in the repository, and runs nothing that the step has left
+      And bare, the same act changes it
 
   @GIT-04
   Rule: Another worktree's admin folder, index and HEAD cannot be changed
@@ -237,9 +253,9 @@ Feature: Control files
         | what                                   | act                                                                |
         | write another worktree's HEAD          | echo 'ref: refs/heads/main' >$G/worktrees/users/HEAD               |
         | rename over another worktree's HEAD    | echo 'ref: refs/heads/main' >h; mv -f h $G/worktrees/users/HEAD    |
-        | empty another worktree's index         | : >$G/worktrees/users/index                                        |
+        | empty another worktree's index         | true >$G/worktrees/users/index                                        |
         | replace another worktree's index       | cp $W/index $G/worktrees/users/i; mv $G/worktrees/users/i $G/worktrees/users/index |
-        | lock another worktree's index          | : >$G/worktrees/users/index.lock                                   |
+        | lock another worktree's index          | true >$G/worktrees/users/index.lock                                   |
         | remove another worktree                | rm -rf $G/worktrees/users                                          |
         | remove all worktrees                   | rm -rf $G/worktrees                                                |
         | move another worktree's admin folder   | mv $G/worktrees/users $G/objects/users                             |

@@ -13,7 +13,7 @@ Feature: The factory's own git
     # Whoever uses a sandbox without a factory makes the next worktree with git as it is
     Scenario Outline: making the next worktree does not run what a step has left as <what>
       When the step does "<act>"
-      Then neither the attempt's end nor another attempt has run anything that the step has left
+      Then neither the attempt nor another one has run it outside
       And bare, after the same act "<git>" runs it
 
       Examples:
@@ -31,13 +31,13 @@ Feature: The factory's own git
     @needs:factory
     Scenario Outline: does not run what a step has left as <what>
       When the step does "<act>"
-      Then neither the attempt's end nor another attempt has run anything that the step has left
+      Then neither the attempt nor another one has run it outside
       And bare, after the same act "<git>" runs it
 
       Examples:
         | what                         | act                                                           | git                       |
         | a filter's clean             | git config filter.evil.clean "$S; cat"; echo '* filter=evil' >.gitattributes | git add -A   |
-        | a filter's process           | git config filter.evil.process $S; echo '* filter=evil' >.gitattributes | git add -A        |
+        | a filter's process           | git config filter.evil.process "$S; cat"; echo '* filter=evil' >.gitattributes | git add -A        |
         | an external diff             | git config diff.external $S; echo more >>README               | git diff                  |
         | a diff of its own            | git config diff.evil.command $S; echo '* diff=evil' >.gitattributes; echo more >>README | git diff |
         | a textconv                   | git config diff.evil.textconv $S; echo '* diff=evil' >.gitattributes; echo more >>README | git diff |
@@ -56,3 +56,51 @@ Feature: The factory's own git
         | a repository in the worktree | git init -q evil; git -C evil commit -q --allow-empty -m x; git -C evil config core.fsmonitor $S | git add -A; git status |
         | one that it has committed    | git init -q evil; git -C evil commit -q --allow-empty -m x; git -C evil config core.fsmonitor $S; git add evil; git commit -qm x | git status |
         | one for a monitor of its own worktree | git init -q --separate-git-dir=.evil evil; git -C evil commit -q --allow-empty -m x; git -C evil config core.fsmonitor $S; git add evil; git commit -qm x | git status |
+
+    # A repository's own config is the user's: his programs are for him, not for what a factory does behind his back.
+    @case:T09 @needs:factory
+    Scenario Outline: does not run what the user has in his own repository as <what>
+      Given in the repository, the user has done "printf '* filter=own diff=own merge=own\n' >.gitattributes; git add -A; git commit -q -m attributes; <user>"
+      When the step does "echo more >>README; git add -A; git commit -q --no-gpg-sign -m work; git status; git diff HEAD~"
+      Then neither the attempt nor another one has run it outside
+      And bare, after the same act "<git>" runs it
+
+      Examples:
+        | what                     | user                                                              | git                        |
+        | a hook after a checkout  | plant .git/hooks/post-checkout                                    | git worktree add -q --detach ../next |
+        | a hook of refs           | plant .git/hooks/reference-transaction                            | git worktree add -q -b next ../next |
+        | a hook of the index      | plant .git/hooks/post-index-change                                | git worktree add -q --detach ../next |
+        | hooks elsewhere          | plant $PWD/h/post-checkout; git config core.hooksPath $PWD/h      | git worktree add -q --detach ../next |
+        | hooks of each worktree   | plant $PWD/.husky/post-checkout; git config core.hooksPath .husky; git add -A; git commit -q -m husky | git worktree add -q --detach ../next |
+        | a monitor of files       | git config core.fsmonitor $S                                      | git status                 |
+        | a filter's smudge        | git config filter.own.smudge "$S; cat"                            | git worktree add -q --detach ../next |
+        | a filter's clean         | git config filter.own.clean "$S; cat"                             | touch README; git add -A; echo x >>README; git add -A |
+        | a filter's process       | git config filter.own.process "$S; cat"                               | git worktree add -q --detach ../next |
+        | an external diff         | git config diff.external $S                                       | git diff HEAD~             |
+        | a textconv               | git config diff.own.textconv $S                                   | git diff HEAD~             |
+        | a program that signs     | git config gpg.program $S; git config commit.gpgSign true         | git commit -q --allow-empty -m x |
+        | a shell of ssh           | git config core.sshCommand $S; git config remote.origin.url ssh://blocked.example/x | git fetch |
+        | a program for credentials | git config credential.helper "!$S"                               | printf 'protocol=https\\nhost=x\\n\\n' \| git credential fill |
+        | an editor                | git config core.editor $S                                         | git commit --allow-empty   |
+        | refs of a borrowed store | echo {other}/.git/objects >.git/objects/info/alternates; git config core.alternateRefsCommand $S | git fetch -q {other} |
+        | an included config       | git config --file ../own core.fsmonitor $S; git config include.path ../../own | git status     |
+
+    # safedep/pmg PR 444: the user's hooks lie in the worktree, where the step may write them
+    @case:T10 @needs:factory
+    Scenario Outline: does not run hooks that a step has left where the user has his, in <where>
+      Given in the repository, the user has done "git config core.hooksPath <where>"
+      When the step does "for hook in post-checkout post-commit reference-transaction post-index-change; do plant $PWD/<where>/$hook; done; git add -A; git commit -q -m hooks"
+      Then neither the attempt nor another one has run it outside
+      And bare, after the same act "git commit -q --allow-empty -m x" runs it
+
+      Examples:
+        | where    |
+        | .husky/_ |
+        | .hooks   |
+
+    # What a killed step leaves makes git fail that has nothing to do with it
+    @case:T22 @needs:factory
+    Scenario: the next attempt works, whatever locks a step has left
+      When the step does "for lock in $W/index.lock $W/HEAD.lock $G/index.lock $G/HEAD.lock $G/config.lock $G/packed-refs.lock $G/shallow.lock $G/refs/heads/main.lock $G/worktrees/lock; do true >$lock; done"
+      Then neither the attempt nor another one has run it outside
+      And bare, after the same act the user's git runs it or fails

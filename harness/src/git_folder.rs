@@ -35,11 +35,12 @@ enum Entry {
     Special(u32),
 }
 
-/// What a file holds; of a large one size, time and inode, which nobody forges who writes it.
+/// What a file holds; of a large one size and inode: it is an object, and `git fsck` looks into it. Its time of change says
+/// nothing, because git freshens what it writes once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
     Bytes(Vec<u8>),
-    Large(u64, i64, u64),
+    Large(u64, u64),
 }
 
 const LARGE: u64 = 64 << 10;
@@ -67,8 +68,8 @@ impl GitFolder {
     }
 
     /// What a part of it is not any more in `later`, in words; `own` is the word that the attempt's own branches have in
-    /// their names, `worktree` its worktree.
-    pub fn differences(&self, later: &GitFolder, part: Part, own: &str, worktree: &Path) -> Vec<String> {
+    /// their names, `worktrees` where its worktrees are.
+    pub fn differences(&self, later: &GitFolder, part: Part, own: &str, worktrees: &[PathBuf]) -> Vec<String> {
         let admins = later.new_worktrees(self);
         let is_own = |path: &Path| admins.iter().any(|admin| path.starts_with(admin));
         let mut paths: Vec<&PathBuf> = self.entries.keys().chain(later.entries.keys()).collect();
@@ -82,7 +83,7 @@ impl GitFolder {
                 continue;
             }
             let fine = match (before, now) {
-                (None, Some(new)) if is_own(path) => self.is_new_worktrees(path, new, worktree),
+                (None, Some(new)) if is_own(path) => self.is_new_worktrees(path, new, worktrees),
                 (None, Some(new)) => part == Part::All && is_added(path, new, own),
                 (Some(Entry::Folder(..)), Some(Entry::Folder(..))) => !path.as_os_str().is_empty() && part == Part::All,
                 _ => false,
@@ -102,12 +103,12 @@ impl GitFolder {
     }
 
     /// Whether it is what `git worktree add` and work in the worktree put there.
-    fn is_new_worktrees(&self, path: &Path, new: &Entry, worktree: &Path) -> bool {
+    fn is_new_worktrees(&self, path: &Path, new: &Entry, worktrees: &[PathBuf]) -> bool {
         let name = path.components().nth(2).map(|name| name.as_os_str().to_string_lossy().into_owned());
         let holds = |text: &str| matches!(new, Entry::File(_, Content::Bytes(bytes)) if bytes == text.as_bytes());
         match name.as_deref() {
             Some("commondir") => holds("../..\n"),
-            Some("gitdir") => holds(&format!("{}/.git\n", worktree.display())),
+            Some("gitdir") => worktrees.iter().any(|at| holds(&format!("{}/.git\n", at.display()))),
             Some("config.worktree") => holds("") || Some(new) == self.entries.get(Path::new("config.worktree")),
             Some("config" | "hooks" | "info" | "objects") => false,
             _ => matches!(new, Entry::Folder(..) | Entry::File(..)),
@@ -134,7 +135,7 @@ impl Entry {
         if kind.is_fifo() || !kind.is_file() {
             return Entry::Special(meta.mode());
         }
-        let large = Content::Large(meta.len(), meta.mtime() * 1_000_000_000 + meta.mtime_nsec(), meta.ino());
+        let large = Content::Large(meta.len(), meta.ino());
         let read = || fs::read(path).map_or(large.clone(), Content::Bytes);
         Entry::File(meta.mode(), if meta.len() > LARGE { large.clone() } else { read() })
     }
@@ -182,7 +183,7 @@ mod tests {
         let before = GitFolder::of(&at);
         change(&at);
         let later = GitFolder::of(&at);
-        let count = |part| before.differences(&later, part, "a1", Path::new("/w")).len();
+        let count = |part| before.differences(&later, part, "a1", &["/w".into()]).len();
         let counts = [Part::Control, Part::Related, Part::Others, Part::All].map(count);
         fs::remove_dir_all(&at).unwrap();
         counts

@@ -1,18 +1,19 @@
 //! Hostile acts in a worktree: once by a step in its sandbox, once bare in a twin of the repository, so that the same words
 //! are judged and controlled.
-//!
-//! In an act, `$G` is the repository's git folder, `$W` the worktree's own in it, `$B` the branch, `$S` a sentinel: a program
-//! that does nothing but note that it ran, where no sandbox lets a step write. `plant FILE` makes a script that runs it.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::Scene;
+use super::sentinel::{self, ACTS, prelude};
 use crate::git_folder::{GitFolder, Part};
 use crate::host_git;
 use crate::lab::home;
-use crate::launch::{Launch, shell};
+use crate::launch::{Launch, Live, shell};
 use crate::plan::Action;
 use crate::waiting::{self, WAITS};
 
@@ -21,12 +22,12 @@ use crate::waiting::{self, WAITS};
 pub struct Acting {
     /// What the user has done in the repository before, as shell commands.
     pub user: Vec<String>,
-    /// The act.
-    pub act: String,
     /// What it was done to.
     pub done: Option<Done>,
     /// The same, bare.
     pub twin: Option<Done>,
+    /// What in the git folder was not as it had been while a step waited, in words.
+    pub waited: Vec<String>,
     /// What was compared last.
     pub part: Option<Part>,
 }
@@ -34,42 +35,53 @@ pub struct Acting {
 /// A repository that an act was done in.
 #[derive(Clone, Debug)]
 pub struct Done {
+    /// The act.
+    pub act: String,
     /// Its git folder before.
     pub before: GitFolder,
     /// And after.
     pub after: GitFolder,
     /// The worktree that the act was done in.
     pub worktree: PathBuf,
+    /// That of another attempt at the same time.
+    pub beside: Option<PathBuf>,
     /// The repository.
     pub repository: PathBuf,
     /// What is wrong with the worktree's `.git` file after the act, if anything.
     pub door: Option<String>,
     /// A word that the attempt's own branches have in their names.
     pub own: String,
-    /// Where a sentinel notes that it ran.
-    pub ran: PathBuf,
+    /// Where its sentinel lies.
+    pub place: PathBuf,
 }
 
 impl Done {
+    /// Looks at it after the act.
+    fn look(&mut self) {
+        self.after = GitFolder::of(&self.repository.join(".git"));
+        self.door = door(&self.worktree, &self.repository);
+    }
+
     /// What of a part of the git folder has changed, in words.
     pub fn differences(&self, part: Part) -> Vec<String> {
-        let mut told = self.before.differences(&self.after, part, &self.own, &self.worktree);
+        let worktrees: Vec<PathBuf> = [&self.worktree].into_iter().chain(&self.beside).cloned().collect();
+        let mut told = self.before.differences(&self.after, part, &self.own, &worktrees);
         if matches!(part, Part::Related | Part::All) && self.worktree.is_dir() {
             told.extend(self.door.clone());
         }
         told
     }
 
-    /// The sentinels that ran.
-    pub fn ran(&self) -> Vec<String> {
-        let text = fs::read_to_string(&self.ran).unwrap_or_default();
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        lines.dedup();
-        lines
+    /// The sentinels that ran, and what else was done to the user outside.
+    pub fn told(&self) -> Vec<String> {
+        sentinel::told(&self.place)
     }
 }
 
 const TWIN: &str = "twin";
+
+/// A step whose launcher was killed is dead after this time (NS-05).
+const DYING: Duration = Duration::from_secs(5);
 
 impl Scene {
     /// Has the user do something in the repository, and in its twin later.
@@ -83,47 +95,110 @@ impl Scene {
         Ok(())
     }
 
-    /// Has a step do an act; if there is something that the user does meanwhile, it waits for that first.
+    /// Has a step do an act.
     ///
     /// # Errors
-    /// When the harness cannot prepare the launch, or what the user does meanwhile fails.
-    pub async fn act(&mut self, words: &str, meanwhile: Option<&str>) -> Result<(), String> {
+    /// When the harness cannot prepare the launch.
+    pub async fn act(&mut self, words: &str) -> Result<(), String> {
+        let ready = self.ready(words)?;
+        self.plan.action = Action::Run(self.hostile(words, "", "")?);
+        self.run().await?;
+        self.judge_later(ready);
+        Ok(())
+    }
+
+    /// Has a step wait until the user has done something in the repository, and then do an act.
+    ///
+    /// # Errors
+    /// As [`Scene::act`], and when the step never begins.
+    pub async fn act_after(&mut self, meanwhile: &str, words: &str) -> Result<(), String> {
+        let mut ready = self.ready(words)?;
+        let (worktree, at) = (ready.worktree.clone(), ready.repository.join(".git"));
+        self.plan.action = Action::Run(self.hostile(words, WAITS, "")?);
+        let (launcher, name) = (Self::launcher()?, format!("{}-user", self.nonce));
+        let deed = shell(&in_folder(&ready.place, &ready.repository, &self.expand_text(meanwhile)?));
+        let meanwhile = async {
+            waiting::first_sign(&worktree).await?;
+            let during = GitFolder::of(&at);
+            let done = launcher.bare(&deed, &name).await;
+            let later = GitFolder::of(&at);
+            waiting::go(&worktree)?;
+            Ok::<_, String>((during, later, done?))
+        };
+        let (ran, looked) = futures::future::join(self.run(), meanwhile).await;
+        ran?;
+        let (during, later, done) = looked?;
+        if done.exit != Some(0) {
+            self.found_certain(false, format!("what the user does meanwhile fails: {}", done.output()));
+        }
+        let own = later.new_worktrees(&ready.before);
+        let first = std::mem::replace(&mut ready.before, later.without(&own));
+        self.acting.waited = first.differences(&during, Part::All, &ready.own, &[worktree]);
+        self.judge_later(ready);
+        Ok(())
+    }
+
+    /// Has a step do an act and wait, and another of the same factory do something meanwhile.
+    ///
+    /// # Errors
+    /// As [`Scene::act`].
+    pub async fn act_beside(&mut self, words: &str, other: &str) -> Result<(), String> {
+        let mut ready = self.ready(words)?;
+        ready.own = format!("{}-a", self.nonce);
+        let (one, other) = (self.hostile(words, "", WAITS)?, self.hostile(other, "", "")?);
+        ready.beside = Some(self.worktree_of(self.attempts + 2)?);
+        if let Err(why) = self.run_while(one, other).await {
+            // Whoever makes the other's worktree may fail.
+            self.found_certain(false, why);
+        }
+        self.judge_later(ready);
+        Ok(())
+    }
+
+    /// Has a step do an act and wait, and its launcher get SIGKILL then.
+    ///
+    /// # Errors
+    /// As [`Scene::act`], and when there is no launcher.
+    pub async fn act_killed(&mut self, words: &str) -> Result<(), String> {
+        let ready = self.ready(words)?;
+        self.plan.action = Action::Run(self.hostile(words, "", WAITS)?);
+        self.attempts += 1;
+        let live = Live::default();
+        let launcher = Self::launcher()?;
+        let launch = launcher.launch_live(&self.plan, &self.nonce, self.attempts, &live);
+        let deed = async {
+            waiting::first_sign(&ready.worktree).await?;
+            let pid = live.launcher().ok_or("there is no launcher")?;
+            kill(Pid::from_raw(pid), Signal::SIGKILL).map_err(|e| format!("kill: {e}"))?;
+            // What goes on now is another guarantee's affair (NS-05).
+            if waiting::last_sign(&ready.worktree, DYING).await { Ok(()) } else { waiting::go(&ready.worktree) }
+        };
+        let (launch, done) = futures::future::join(launch, deed).await;
+        launch?;
+        done?;
+        self.judge_later(ready);
+        Ok(())
+    }
+
+    fn ready(&self, words: &str) -> Result<Done, String> {
         let (place, repository) = self.ground()?;
+        sentinel::reset(&place); // by what the user has done
         let before = GitFolder::of(&repository.join(".git"));
         let (worktree, own) = (self.next_worktree()?, self.next_attempt());
-        words.clone_into(&mut self.acting.act);
-        let waits = if meanwhile.is_some() { WAITS } else { ":" };
-        let act = self.expand_text(words)?;
-        self.plan.action = Action::Run(shell(&format!("{waits}\n{}\n{act}", prelude(&place, ACTS))));
-        let before = match meanwhile {
-            None => {
-                self.run().await?;
-                before
-            }
-            Some(deed) => {
-                let launcher = Self::launcher()?;
-                let (deed, name) = (
-                    format!("cd '{}' || exit\n{}\n{deed}", repository.display(), prelude(&place, "")),
-                    format!("{}-user", self.nonce),
-                );
-                let meanwhile = async {
-                    waiting::first_sign(&worktree).await?;
-                    let done = launcher.bare(&shell(&deed), &name).await?;
-                    let now = GitFolder::of(&repository.join(".git"));
-                    waiting::go(&worktree)?;
-                    if done.exit == Some(0) { Ok(now) } else { Err(done.output()) }
-                };
-                let (ran, now) = futures::future::join(self.run(), meanwhile).await;
-                ran?;
-                let now = now.map_err(|e| format!("what the user does meanwhile: {e}"))?;
-                let hidden = now.new_worktrees(&before);
-                now.without(&hidden)
-            }
-        };
-        let after = GitFolder::of(&repository.join(".git"));
-        let door = door(&worktree, &repository);
-        self.acting.done = Some(Done { before, after, worktree, repository, door, own, ran: place.join("ran") });
-        Ok(())
+        let act = words.to_owned();
+        Ok(Done { act, after: before.clone(), before, worktree, beside: None, repository, door: None, own, place })
+    }
+
+    fn judge_later(&mut self, mut done: Done) {
+        done.look();
+        self.acting.done = Some(done);
+    }
+
+    /// The command of an act.
+    fn hostile(&self, words: &str, before: &str, after: &str) -> Result<Vec<String>, String> {
+        let (place, _) = self.ground()?;
+        let words = self.expand_text(words)?;
+        Ok(shell(&format!("{before}\n{}\n{words}\n{after}", prelude(&place, ACTS))))
     }
 
     /// Another attempt on the same repository, by the same factory.
@@ -145,25 +220,29 @@ impl Scene {
         let place = home::repository_of(&self.nonce, "bare");
         let (repository, worktree) = (place.join("demo"), place.join("worktree"));
         home::provide_copy(&repository).map_err(|e| format!("{}: {e}", repository.display()))?;
-        sentinel(&place)?;
+        sentinel::provide(&place)?;
         for words in self.acting.user.clone() {
             self.bare_in(&place, &repository, &words).await?;
         }
         let before = GitFolder::of(&repository.join(".git"));
+        let act = self.acting.done.as_ref().map(|done| done.act.clone()).ok_or("no act was done")?;
         let path = worktree.display().to_string();
-        let made = host_git::git(&repository, &["worktree", "add", "-q", "-b", TWIN, &path]).await?;
+        let add = ["worktree", "add", "-q", "-b", TWIN, &path];
+        let mut made = host_git::git(&repository, &add).await?;
+        if !made.is_well() {
+            // The user's own filters may fail, and do not come into it yet.
+            made = host_git::git(&repository, &["worktree", "add", "-q", "--no-checkout", &path, TWIN]).await?;
+        }
         if !made.is_well() {
             return Err(format!("git worktree add: {}", made.told()));
         }
-        let _ = fs::remove_file(place.join("ran")); // by making the worktree: only what comes of the act counts
-        let act = self.expand_text(&self.acting.act)?;
-        let words = format!("cd '{path}' || exit\n{}\n{act}", prelude(&place, ACTS));
+        sentinel::reset(&place); // by making the worktree: only what comes of the act counts
+        let own = TWIN.to_owned();
+        let mut twin = Done { act, after: before.clone(), before, worktree, beside: None, repository, door: None, own, place };
+        let words = in_folder(&twin.place, &twin.worktree, &self.expand_text(&twin.act)?);
         Self::launcher()?.bare(&shell(&words), &format!("{}-bare", self.nonce)).await?;
-        let after = GitFolder::of(&repository.join(".git"));
-        let ran = place.join("ran");
-        let _ = fs::remove_file(&ran); // while it did it: a sandbox would have kept that inside
-        let door = door(&worktree, &repository);
-        let twin = Done { door, before, after, worktree, repository, own: TWIN.to_owned(), ran };
+        sentinel::reset(&twin.place); // while it did it: a sandbox would have kept that inside
+        twin.look();
         self.acting.twin = Some(twin.clone());
         Ok(twin)
     }
@@ -174,7 +253,7 @@ impl Scene {
     /// When it fails.
     pub async fn bare_in(&self, place: &Path, folder: &Path, words: &str) -> Result<Launch, String> {
         let words = self.expand_text(words)?;
-        let command = format!("cd '{}' || exit\n{}\n{words}", folder.display(), prelude(place, ""));
+        let command = in_folder(place, folder, &words);
         let launch = Self::launcher()?.bare(&shell(&command), &format!("{}-user", self.nonce)).await?;
         if launch.exit == Some(0) { Ok(launch) } else { Err(format!("{words}: {}", launch.output())) }
     }
@@ -184,7 +263,7 @@ impl Scene {
         home::provide_repositories(&self.nonce).map_err(|e| format!("the repositories of {}: {e}", self.nonce))?;
         let repository = home::repository_of(&self.nonce, "demo");
         let place = repository.parent().unwrap_or(&repository).to_owned();
-        sentinel(&place)?;
+        sentinel::provide(&place)?;
         Ok((place, repository))
     }
 }
@@ -200,23 +279,7 @@ fn door(worktree: &Path, repository: &Path) -> Option<String> {
     (!is_name).then(|| format!("other: the worktree's .git file: {text:?}"))
 }
 
-/// An act that does not find its git folder's name was none: then the shell never says that it ended.
-const ACTS: &str = "[ -n \"$G\" ] || kill -9 $$";
-
-fn prelude(place: &Path, then: &str) -> String {
-    let place = place.display();
-    format!(
-        "if [ -d .git ]; then W=$PWD/.git G=$PWD/.git; else W=$(sed -n 's/^gitdir: //p' .git) G=${{W%/worktrees/*}}; fi
-B=$(sed -n 's/^ref: //p' \"$W/HEAD\" 2>/dev/null) S={place}/sentinel
-export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=Dev GIT_AUTHOR_EMAIL=dev@devbox.example GIT_COMMITTER_NAME=Dev GIT_COMMITTER_EMAIL=dev@devbox.example
-plant() {{ mkdir -p \"${{1%/*}}\"; rm -f \"$1\"; printf '#!/bin/sh\\nexec {place}/sentinel %s\\n' \"$1\" >\"$1\"; chmod 755 \"$1\"; }}
-{then}"
-    )
-}
-
-fn sentinel(place: &Path) -> Result<(), String> {
-    let path = place.join("sentinel");
-    let text = format!("#!/bin/sh\necho \"ran: $*\" >>{}/ran\n", place.display());
-    let make = || fs::write(&path, text).and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o755)));
-    if path.exists() { Ok(()) } else { make().map_err(|e| format!("{}: {e}", path.display())) }
+/// A shell command of the user's in a folder.
+fn in_folder(place: &Path, folder: &Path, words: &str) -> String {
+    format!("cd '{}' || exit\n{}\n{words}", folder.display(), prelude(place, ""))
 }

@@ -3,6 +3,7 @@
 mod acting;
 mod killing;
 mod running;
+mod sentinel;
 mod words;
 
 pub use acting::{Acting, Done};

@@ -1,8 +1,6 @@
 //! Then: what git does outside afterwards, the user's and the factory's, with what a step has left for it. Nothing of that may
 //! run: a sentinel notes it.
 
-use std::path::Path;
-
 use cucumber::then;
 
 use super::StepResult;
@@ -12,22 +10,26 @@ use crate::host_git;
 use crate::scene::{Done, Scene};
 use crate::verdict::ControlKind;
 
-/// What a user does, in the worktree and then in the repository.
-const IN_BOTH: [&[&str]; 7] = [
+/// What a user does in a worktree that a step had.
+const IN_WORKTREE: &[&[&str]] = &[
     &["status"],
     &["diff", "HEAD"],
-    &["log", "-p", "-2"],
-    &["stash", "list"],
+    &["log", "-p", "-1"],
     &["add", "-A"],
+    &["status"],
     &["commit", "-q", "--allow-empty", "-m", "outside"],
     &["checkout", "-q", "--detach"],
 ];
+
+/// And in its repository.
+const IN_REPOSITORY: &[&[&str]] =
+    &[&["status"], &["stash", "list"], &["commit", "-q", "--allow-empty", "-m", "outside"], &["switch", "-q", "-c", "next"]];
 
 #[then("the user's git works, in the worktree and in the repository, and runs nothing that the step has left")]
 async fn users_git(scene: &mut Scene) -> StepResult {
     let done = done(scene)?;
     let failed = use_git(&done, false).await?;
-    let ran = done.ran();
+    let ran = done.told();
     scene.found_certain(ran.is_empty() && failed.is_empty(), format!("ran: {ran:?}; failed: {failed:?}"));
     Ok(())
 }
@@ -36,7 +38,7 @@ async fn users_git(scene: &mut Scene) -> StepResult {
 async fn bare_users_git(scene: &mut Scene) -> StepResult {
     let twin = scene.twin().await?;
     let failed = use_git(&twin, true).await?;
-    let ran = twin.ran();
+    let ran = twin.told();
     scene.control(
         ControlKind::Bare,
         !ran.is_empty() || !failed.is_empty(),
@@ -45,16 +47,16 @@ async fn bare_users_git(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then("neither the attempt's end nor another attempt has run anything that the step has left")]
+#[then("neither the attempt nor another one has run it outside")]
 async fn factorys_git(scene: &mut Scene) -> StepResult {
     let done = done(scene)?;
-    let at_its_end = done.ran();
+    let at_its_end = done.told();
     // Whoever makes the worktree for a sandbox may fail as well.
     let unfinished = match scene.another_attempt().await {
         Ok(another) => another.unfinished(),
         Err(why) => Some(why),
     };
-    let ran = done.ran();
+    let ran = done.told();
     let told = unfinished.as_deref().unwrap_or("worked");
     let seen = format!("ran at its end: {at_its_end:?}; since: {ran:?}; another attempt: {told}");
     scene.found_certain(ran.is_empty() && unfinished.is_none(), seen);
@@ -64,9 +66,8 @@ async fn factorys_git(scene: &mut Scene) -> StepResult {
 #[then(regex = r#"(?s)^bare, after the same act "(.*)" runs it$"#)]
 async fn bare_runs(scene: &mut Scene, words: String) -> StepResult {
     let twin = scene.twin().await?;
-    let place = twin.ran.parent().unwrap_or(Path::new("/")).to_owned();
-    let done = scene.bare_in(&place, &twin.worktree, &format!("({words}) || :")).await?;
-    let ran = twin.ran();
+    let done = scene.bare_in(&twin.place, &twin.worktree, &format!("({words}) || :")).await?;
+    let ran = twin.told();
     scene.control(
         ControlKind::Bare,
         !ran.is_empty(),
@@ -99,13 +100,14 @@ async fn pruned(done: &Done) -> Result<(bool, String), String> {
 /// What of the user's git failed, or did not end; the first of it, or until something ran, is enough `for_control`.
 async fn use_git(done: &Done, for_control: bool) -> Result<Vec<String>, String> {
     let mut failed = Vec::new();
-    for folder in [&done.worktree, &done.repository] {
-        for arguments in IN_BOTH.iter().filter(|_| folder.is_dir()) {
+    for (folder, commands) in [(&done.worktree, IN_WORKTREE), (&done.repository, IN_REPOSITORY)] {
+        for arguments in commands.iter().filter(|_| folder.is_dir()) {
             let said = host_git::git(folder, arguments).await?;
             if !said.is_well() {
                 failed.push(format!("git {}: {}", arguments[0], said.told()));
             }
-            if for_control && !(failed.is_empty() && done.ran().is_empty()) {
+            // What waits for ever once does so again.
+            if said.code.is_none() || for_control && !(failed.is_empty() && done.told().is_empty()) {
                 return Ok(failed);
             }
         }
