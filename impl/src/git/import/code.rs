@@ -44,13 +44,13 @@ codes! {
     RefsUnreadable "refs-unreadable" "git cannot read the refs in the private store."
         "take the wanted files from the worktree",
     BranchMissing "branch-missing" "The attempt's own branch is not there any more, or names no object."
-        "take the wanted files from the worktree, or the commits from the kept store",
+        "take the wanted files from the worktree",
     BranchSymbolic "branch-symbolic" "The attempt's own branch only stands for another ref."
-        "take the commits from the kept store",
+        "take the wanted files from the worktree",
     NoCommit "no-commit" "A branch does not stand at a commit."
         "take the wanted files from the worktree",
     BranchMoved "branch-moved" "Somebody has moved or removed the branch in the repository meanwhile."
-        "fetch the commits from the kept store, and merge by hand",
+        "put the branch back where it was, rename rejected.json in the kept store to record.json, and start any step",
     ObjectsMissing "objects-missing" "Objects that the commits need are missing or broken."
         "take the wanted files from the worktree",
     ObjectsBad "objects-bad" "git's own checks of objects fail (git-fsck(1))."
