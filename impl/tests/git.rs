@@ -108,7 +108,7 @@ fn what_a_killed_kusaw_leaves_is_imported_by_the_next_run() {
     let next = factory.command().args(["run", "s", "--attempt", "c"]).output().unwrap();
     let told = String::from_utf8_lossy(&next.stderr);
     assert!(
-        next.status.success() && told.contains("kusaw: recovered attempt a: kusaw/a/main of repo demo is at "),
+        next.status.success() && told.contains("kusaw: attempt a, repo demo: recovered: kusaw/a/main is at "),
         "{next:?}"
     );
     assert_eq!(factory.git("demo", &["log", "--format=%s", "-1", "kusaw/a/main"]), "two\n");

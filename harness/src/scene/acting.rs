@@ -238,7 +238,8 @@ impl Scene {
         }
         sentinel::reset(&place); // by making the worktree: only what comes of the act counts
         let own = TWIN.to_owned();
-        let mut twin = Done { act, after: before.clone(), before, worktree, beside: None, repository, door: None, own, place };
+        let mut twin =
+            Done { act, after: before.clone(), before, worktree, beside: None, repository, door: None, own, place };
         let words = in_folder(&twin.place, &twin.worktree, &self.expand_text(&twin.act)?);
         Self::launcher()?.bare(&shell(&words), &format!("{}-bare", self.nonce)).await?;
         sentinel::reset(&twin.place); // while it did it: a sandbox would have kept that inside

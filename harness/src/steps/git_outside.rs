@@ -22,8 +22,12 @@ const IN_WORKTREE: &[&[&str]] = &[
 ];
 
 /// And in its repository.
-const IN_REPOSITORY: &[&[&str]] =
-    &[&["status"], &["stash", "list"], &["commit", "-q", "--allow-empty", "-m", "outside"], &["switch", "-q", "-c", "next"]];
+const IN_REPOSITORY: &[&[&str]] = &[
+    &["status"],
+    &["stash", "list"],
+    &["commit", "-q", "--allow-empty", "-m", "outside"],
+    &["switch", "-q", "-c", "next"],
+];
 
 #[then("the user's git works, in the worktree and in the repository, and runs nothing that the step has left")]
 async fn users_git(scene: &mut Scene) -> StepResult {
