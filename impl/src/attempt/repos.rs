@@ -122,7 +122,8 @@ impl Views {
 /// Imports what a kusaw that was killed has left in this factory.
 pub fn recover(factory: &Path) {
     for (attempt, outcomes) in recover::recover(&factory.join("attempts")) {
-        for outcome in &outcomes {
+        // Of most there is nothing to tell: their step had not committed anything.
+        for outcome in outcomes.iter().filter(|outcome| outcome.tip != outcome.base || outcome.rejected.is_some()) {
             let tip = outcome.tip.get(..12).unwrap_or(&outcome.tip);
             stderr::say(format!(
                 "recovered attempt {attempt}: {} of repo {} is at {tip}",
