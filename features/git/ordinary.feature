@@ -35,7 +35,7 @@ Feature: Ordinary git
         | describe            | git describe >proof; sed -i 's/-g.*//' proof                          | v2-1 |
         | ls-files            | git ls-files -s end \| cut -c 1-6 >proof                              | 100644 |
         | ls-files, others    | touch other; git ls-files -o >proof                                   | proof |
-        | ls-tree             | git ls-tree -r --name-only HEAD >proof                                | tools/probe |
+        | ls-tree             | git ls-tree -r --name-only HEAD >proof                                | tools/hello |
         | rev-parse           | git rev-parse --is-inside-work-tree >proof                            | true |
         | rev-list            | git rev-list --count --all >proof                                     | 7 |
         | merge-base          | git describe --tags $(git merge-base main feat) >proof                | v1 |
