@@ -35,7 +35,7 @@ Feature: Ordinary git
         | describe            | git describe >proof; sed -i 's/-g.*//' proof                          | v2-1 |
         | ls-files            | git ls-files -s end \| cut -c 1-6 >proof                              | 100644 |
         | ls-files, others    | touch other; git ls-files -o >proof                                   | proof |
-        | ls-tree             | git ls-tree -r --name-only HEAD >proof                                | tools/probe |
+        | ls-tree             | git ls-tree -r --name-only HEAD >proof                                | tools/hello |
         | rev-parse           | git rev-parse --is-inside-work-tree >proof                            | true |
         | rev-list            | git rev-list --count --all >proof                                     | 7 |
         | merge-base          | git describe --tags $(git merge-base main feat) >proof                | v1 |
@@ -123,6 +123,31 @@ Feature: Ordinary git
         | replace                | git replace HEAD v1; git log -1 --format=%s >proof; git replace -d HEAD >/dev/null | Add a story |
         | notes                  | git notes add -m Note; git notes show >proof                           | Note |
 
+    Scenario Outline: history, of the worktree's branch: <what>
+      When the step works with git: "<command>"
+      Then git ends well, without an error line or a lock
+      And outside, git "status --porcelain" prints ""
+      And outside, git "<asked>" prints "<answer>"
+      And planted, in the repository's own worktree git says otherwise
+
+      Examples:
+        | what                   | command                                                      | asked                    | answer |
+        | commit, amended        | git commit -q --amend -m Other                               | log -1 --format=%s       | Other |
+        | commit, fixed up       | echo x >>end; git commit -q -a --fixup HEAD; git -c sequence.editor=: rebase -q -i --autosquash HEAD~2 | show HEAD:end            | the end\nx |
+        | reset to an older one  | git reset -q --hard v1                                       | log -1 --format=%s       | Add a story |
+        | merge of what is ahead | git reset -q --hard v1; git merge -q --ff-only feat          | log -1 --format=%s       | Change the feature |
+        | merge                  | git merge -q --no-edit feat                                  | rev-list --count --min-parents=2 main..HEAD | 1 |
+        | merge, squashed        | git merge -q --squash feat >/dev/null; git commit -q -m Work | show HEAD:feature        | one\ntwo |
+        | merge, resolved        | git merge -q clash >/dev/null \|\| git checkout -q --ours story; git add story; git commit -q --no-edit | rev-list --count --min-parents=2 main..HEAD | 1 |
+        | rebase                 | git rebase -q feat                                           | log -1 --format=%s HEAD~2 | Change the feature |
+        | rebase, interactive    | git -c sequence.editor='sed -i 1s/pick/drop/' rebase -q -i HEAD~1 | log -1 --format=%s       | Change the story |
+        | rebase, continued      | git rebase -q clash >/dev/null 2>&1 \|\| git checkout -q --theirs story; git add story; git -c core.editor=: rebase --continue >/dev/null 2>&1 | log -1 --format=%s HEAD~2 | Clash with the story |
+        | cherry-pick            | git cherry-pick feat~1 >/dev/null                            | log -1 --format=%s       | Add a feature |
+        | cherry-pick of some    | git cherry-pick v1..feat >/dev/null                          | log -1 --format=%s       | Change the feature |
+        | revert                 | git revert --no-edit HEAD >/dev/null                         | log -1 --format=%s       | Revert "Add an end" |
+        | format-patch and am    | git format-patch -q v1..feat -o $(git rev-parse --git-path p); git am -q $(git rev-parse --git-path p)/* | log -1 --format=%s       | Change the feature |
+        | commit-tree            | git reset -q --hard $(git commit-tree -p HEAD -m Work HEAD^{tree}) | log -1 --format=%s       | Work |
+
     Scenario Outline: history: <what>
       When the step works with git: "<command>"
       Then git ends well, without an error line or a lock
@@ -131,24 +156,10 @@ Feature: Ordinary git
 
       Examples:
         | what                   | command                                                                | proof |
-        | commit, amended        | git commit -q --amend -m Other; git log -1 --format=%s >proof          | Other |
-        | commit, fixed up       | echo x >>end; git commit -q -a --fixup HEAD; git -c sequence.editor=: rebase -q -i --autosquash HEAD~2; git log -1 --format=%s >proof | Add an end |
-        | merge of what is ahead | git reset -q --hard v1; git merge -q --ff-only feat; git log -1 --format=%s >proof | Change the feature |
-        | merge                  | git merge -q --no-edit feat; git log -1 --format=%p \| wc -w >proof    | 2 |
-        | merge, squashed        | git merge -q --squash feat >/dev/null; git status --short feature >proof | A  feature |
         | merge, given up        | git merge -q clash >/dev/null \|\| git merge --abort; git status --short story >proof; echo clean >>proof | clean |
-        | merge, resolved        | git merge -q clash >/dev/null \|\| git checkout -q --ours story; git add story; git commit -q --no-edit; git log -1 --format=%p \| wc -w >proof | 2 |
-        | rebase                 | git rebase -q feat; git log --format=%s -3 >proof                      | Change the feature |
-        | rebase, interactive    | git -c sequence.editor='sed -i 1s/pick/drop/' rebase -q -i HEAD~1; git log -1 --format=%s >proof | Change the story |
         | rebase, given up       | git rebase -q clash >/dev/null 2>&1 \|\| git rebase --abort; git log -1 --format=%s >proof | Add an end |
-        | rebase, continued      | git rebase -q clash >/dev/null 2>&1 \|\| git checkout -q --theirs story; git add story; git -c core.editor=: rebase --continue >/dev/null 2>&1; git log -1 --format=%s >proof | Add an end |
-        | cherry-pick            | git cherry-pick feat~1 >/dev/null; git log -1 --format=%s >proof       | Add a feature |
-        | cherry-pick of some    | git cherry-pick v1..feat >/dev/null; git log -1 --format=%s >proof     | Change the feature |
         | cherry-pick, given up  | git cherry-pick clash >/dev/null 2>&1 \|\| git cherry-pick --abort; git log -1 --format=%s >proof | Add an end |
-        | revert                 | git revert --no-edit HEAD >/dev/null; git log -1 --format=%s >proof    | Revert "Add an end" |
         | bisect                 | git bisect start HEAD v1 >/dev/null; git bisect run test ! -e end >/dev/null; git bisect log \| tail -n 1 >proof; git bisect reset >/dev/null 2>&1 | Add an end |
-        | format-patch and am    | git format-patch -q -1 -o p feat; git am -q p/*.patch >/dev/null 2>&1 \|\| git am --abort; git format-patch -q v1..feat -o q; git am -q q/*; git log -1 --format=%s >proof | Change the feature |
-        | commit-tree            | git commit-tree -p HEAD -m Work HEAD^{tree} >id; git reset -q --hard $(cat id); git log -1 --format=%s >proof | Work |
         | hash-object            | echo x \| git hash-object -w --stdin \| xargs git cat-file -p >proof   | x |
         | fast-export and -import | git fast-export --all \| git fast-import --quiet --force; echo ran >proof | ran |
         | rerere                 | git -c rerere.enabled=true merge -q clash >/dev/null 2>&1 \|\| git -c rerere.enabled=true rerere status >proof; git merge --abort | story |

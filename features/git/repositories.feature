@@ -81,7 +81,7 @@ Feature: Git in a worktree, and the kinds of repository
       Then git ends well, without an error line or a lock
       And outside, the branch of "extra" has the commit "Work in extra"
       And outside, its branch has the commit "Work in demo"
-      And planted, in the worktree of an attempt that did nothing git says otherwise
+      And planted, in the repository's own worktree git says otherwise
 
     # The same piece of work in every kind of repository that people have.
     Scenario Outline: status, add, commit, log and diff work in a repository of this kind: <kind>
@@ -143,7 +143,7 @@ Feature: Git in a worktree, and the kinds of repository
       Then git ends well, without an error line or a lock
       And outside, its branch has the commit "Work"
       And outside, git "log -1 --format=%an,%ae,%cn,%ce" prints "Grace,grace@devbox.example,Grace,grace@devbox.example"
-      And planted, in the worktree of an attempt that did nothing git says otherwise
+      And planted, in the repository's own worktree git says otherwise
 
     @extra
     Scenario: a commit has the author of the repository's config
@@ -152,7 +152,7 @@ Feature: Git in a worktree, and the kinds of repository
       Then git ends well, without an error line or a lock
       And outside, its branch has the commit "Work"
       And outside, git "log -1 --format=%an,%ae,%cn,%ce" prints "Ada Lovelace,dev@devbox.example,Ada Lovelace,dev@devbox.example"
-      And planted, in the worktree of an attempt that did nothing git says otherwise
+      And planted, in the repository's own worktree git says otherwise
 
     @extra
     Scenario: a commit has the author that the caller's environment names
@@ -165,7 +165,7 @@ Feature: Git in a worktree, and the kinds of repository
       Then git ends well, without an error line or a lock
       And outside, its branch has the commit "Work"
       And outside, git "log -1 --format=%an,%ae,%cn,%ce" prints "Grace,grace@devbox.example,Ada,ada@devbox.example"
-      And planted, in the worktree of an attempt that did nothing git says otherwise
+      And planted, in the repository's own worktree git says otherwise
 
     # Keys for signatures are the user's, and no agent that has them is inside.
     @extra
@@ -174,7 +174,7 @@ Feature: Git in a worktree, and the kinds of repository
       When the step works with git: "git commit -q --allow-empty -m Work"
       Then git ends well, without an error line or a lock
       And outside, its branch has the commit "Work"
-      And planted, in the worktree of an attempt that did nothing git says otherwise
+      And planted, in the repository's own worktree git says otherwise
 
       Examples:
         | where                   | given |

@@ -113,13 +113,13 @@ fn repository(path: &Path) -> io::Result<()> {
         canary(&path.join("customers.csv"))?;
         canary(&path.join("kusaw-canaries").join(format!("{}.txt", token()?)))?;
     }
+    fs::create_dir_all(path.join("tools"))?;
+    fs::copy(PROBE, path.join("tools/probe"))?;
     begin(path, &[])
 }
 
-/// The first commit of a repository that the step of a scenario may have, in a new folder; `format` is for `git init`.
+/// The first commit of a repository, in a folder with what else it holds; `format` is for `git init`.
 pub fn begin(path: &Path, format: &[&str]) -> io::Result<()> {
-    fs::create_dir_all(path.join("tools"))?;
-    fs::copy(PROBE, path.join("tools/probe"))?;
     fs::write(path.join("README"), "A repository of the lab.\n")?;
     symlink(format!("{HOME}/.netrc"), path.join("link-to-netrc"))?;
     symlink(format!("{HOME}/.ssh"), path.join("link-to-ssh"))?;

@@ -1,6 +1,6 @@
 //! Where the factory, the repositories and the allowed paths of a scenario lie.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -26,13 +26,21 @@ pub fn absolute(plan: &Plan, list: &str) -> Vec<String> {
 
 /// The git folders that the worktrees need, and what in them is nobody's to write, for a sandbox that is told them.
 pub fn git(plan: &Plan, nonce: &str) -> Value {
-    let folder = |(name, _): &crate::plan::Repo| {
-        let repository = PathBuf::from(repository(plan, nonce, name));
-        let own = repository.join(".git");
-        if own.is_dir() { own } else { repository } // a bare one is its own git folder
-    };
+    let folder = |(name, _): &crate::plan::Repo| git_folder(&PathBuf::from(repository(plan, nonce, name)));
     let folders: Vec<PathBuf> = plan.repos.iter().map(folder).collect();
     let control = |folder: &PathBuf| ["config", "hooks"].map(|name| folder.join(name));
     let there: Vec<PathBuf> = folders.iter().flat_map(control).filter(|path| path.exists()).collect();
     json!({"rw": folders, "ro": there})
+}
+
+/// The git folder of a repository, as its worktrees name it: gitrepository-layout(5). A bare one is its own.
+fn git_folder(repository: &Path) -> PathBuf {
+    let own = repository.join(".git");
+    let named = std::fs::read_to_string(&own).ok();
+    let folder = match named.as_deref().and_then(|text| text.trim_end().strip_prefix("gitdir: ")) {
+        Some(elsewhere) => repository.join(elsewhere),
+        None if own.is_dir() => own,
+        None => repository.to_owned(),
+    };
+    folder.canonicalize().unwrap_or(folder)
 }

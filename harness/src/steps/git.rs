@@ -70,7 +70,7 @@ const LOCK: &str = "git-lock: ";
 fn observed(command: &str) -> String {
     format!(
         "{{ {{ (\nset -e\n{command}\n); echo \"{CODE}$?\"; }} 2>&1 >&3 3>&- | sed 's/^/{COMPLAINT}/' >&3; }} 3>&1\n\
-         find \"$(git rev-parse --git-common-dir)\" \"$(git rev-parse --git-dir)\" -name '*.lock' | sed 's/^/{LOCK}/'"
+         find $(git rev-parse --git-common-dir --git-dir) -name '*.lock' | sed 's/^/{LOCK}/'"
     )
 }
 

@@ -1,9 +1,12 @@
 //! Then: what git on the host says about an attempt's worktree and its branch.
 
+use std::path::PathBuf;
+
 use cucumber::then;
 
 use super::StepResult;
 use super::writes::folder;
+use crate::lab::home;
 use crate::outside::Outside;
 use crate::plan::Action;
 use crate::scene::Scene;
@@ -36,10 +39,23 @@ async fn whole(scene: &mut Scene) -> StepResult {
 async fn planted(scene: &mut Scene) -> StepResult {
     let outside = std::mem::take(&mut scene.outside);
     let launch = scene.changed(|plan| plan.action = Action::Run(vec!["/bin/true".to_owned()])).await?;
+    let worktrees = outside.iter().map(|(repo, _)| folder(&launch, Some(repo))).collect::<Result<Vec<_>, _>>()?;
+    says_otherwise(scene, &outside, &worktrees).await
+}
+
+/// Nothing was done there.
+#[then("planted, in the repository's own worktree git says otherwise")]
+async fn planted_in_own(scene: &mut Scene) -> StepResult {
+    let outside = std::mem::take(&mut scene.outside);
+    let own: Vec<_> = outside.iter().map(|(repo, _)| home::repository_of(&scene.nonce, repo)).collect();
+    says_otherwise(scene, &outside, &own).await
+}
+
+/// Whether what was judged is not so, all in all, where nothing was done.
+async fn says_otherwise(scene: &mut Scene, outside: &[(String, Outside)], worktrees: &[PathBuf]) -> StepResult {
     let (mut shown, mut told) = (false, Vec::new());
-    for (repo, one) in &outside {
-        let worktree = folder(&launch, Some(repo))?;
-        let (held, seen) = one.judge(&worktree).await?;
+    for ((_, one), worktree) in outside.iter().zip(worktrees) {
+        let (held, seen) = one.judge(worktree).await?;
         shown |= !held && worktree.is_dir();
         told.push(seen);
     }

@@ -23,8 +23,10 @@ pub fn make(folder: &Path, format: &[&str]) -> io::Result<()> {
         git(folder, &["add", "-A"])?;
         git(folder, &["commit", "-q", "-m", subject])
     };
+    fs::create_dir_all(folder.join("tools"))?;
+    fs::write(folder.join("tools/hello"), "#!/bin/sh\necho hello\n")?; // no probe: git would be busy with its size
     home::begin(folder, format)?;
-    super::identify(folder)?;
+    super::identify(&folder.join(".git"))?;
     commit("story", STORY, "Add a story")?;
     git(folder, &["tag", "v1"])?;
     git(folder, &["branch", "old"])?;

@@ -110,7 +110,7 @@ fn clone(folder: &Path, how: &str) -> io::Result<PathBuf> {
     fs::rename(folder, &origin)?;
     git(&origin, &["config", "uploadpack.allowFilter", "true"])?;
     git(&origin, &["clone", "-q", how, &format!("file://{}", origin.display()), &text(folder)])?;
-    super::identify(folder)?;
+    super::identify(&folder.join(".git"))?;
     as_it_is(folder)
 }
 

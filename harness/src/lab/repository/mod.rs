@@ -6,7 +6,7 @@ mod history;
 mod kinds;
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use kinds::Kind;
@@ -18,12 +18,16 @@ use super::{SUITE, home};
 /// # Errors
 /// When git cannot make it.
 pub fn provide(nonce: &str, kind: Kind) -> io::Result<PathBuf> {
-    home::provide_repositories(nonce)?;
-    let demo = home::repository_of(nonce, home::REPOSITORY_NAMES[0]);
+    let [demo, extra] = home::REPOSITORY_NAMES.map(|name| home::repository_of(nonce, name));
     let made = made(kind.format())?;
-    fs::remove_dir_all(&demo)?;
+    if demo.exists() {
+        fs::remove_dir_all(&demo)?;
+    }
     home::copy_repository(&made, &demo)?;
-    identify(&home::repository_of(nonce, home::REPOSITORY_NAMES[1]))?;
+    if !extra.exists() {
+        home::provide_repositories(nonce)?;
+        identify(&extra.join(".git"))?;
+    }
     kind.shape(&demo)
 }
 
@@ -37,8 +41,8 @@ fn made(format: &[&str]) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Who commits there: the sandbox of nobody has to show the home for that.
-fn identify(folder: &Path) -> io::Result<()> {
-    home::git(folder, &["config", "user.name", "Dev"])?;
-    home::git(folder, &["config", "user.email", "dev@devbox.example"])
+/// Who commits in the repository of a git folder, by its config: no sandbox has to show the home for that.
+fn identify(git: &Path) -> io::Result<()> {
+    let mut config = fs::File::options().append(true).open(git.join("config"))?;
+    config.write_all(b"[user]\n\tname = Dev\n\temail = dev@devbox.example\n")
 }
