@@ -115,10 +115,12 @@ impl GitFolder {
         }
     }
 
-    /// The same without some of its folders.
+    /// The same without what attempts that run have there: new worktrees, and branches with `own` in their names.
     #[must_use]
-    pub fn without(mut self, folders: &[PathBuf]) -> GitFolder {
-        self.entries.retain(|path, _| !folders.iter().any(|folder| path.starts_with(folder)));
+    pub fn without_attempts(mut self, earlier: &GitFolder, own: &str) -> GitFolder {
+        let admins = self.new_worktrees(earlier);
+        let is_own = |path: &Path| path.iter().any(|name| name.to_string_lossy().contains(own));
+        self.entries.retain(|path, _| !is_own(path) && !admins.iter().any(|admin| path.starts_with(admin)));
         self
     }
 }

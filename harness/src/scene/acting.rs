@@ -131,8 +131,8 @@ impl Scene {
         if done.exit != Some(0) {
             self.found_certain(false, format!("what the user does meanwhile fails: {}", done.output()));
         }
-        let own = later.new_worktrees(&ready.before);
-        let first = std::mem::replace(&mut ready.before, later.without(&own));
+        let later = later.without_attempts(&ready.before, &ready.own);
+        let first = std::mem::replace(&mut ready.before, later);
         self.acting.waited = first.differences(&during, Part::All, &ready.own, &[worktree]);
         self.judge_later(ready);
         Ok(())
