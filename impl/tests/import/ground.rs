@@ -29,12 +29,16 @@ impl Ground {
         Ground::with(format, refs, |_| {})
     }
 
-    /// `before` does something to the repository before the worktree is made.
+    /// `before` does something to the repository, or makes another in its place, before the worktree is made.
     pub fn with(format: &str, refs: &str, before: impl Fn(&Path)) -> Ground {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let repo = root.join("repo");
-        git(&root, &["init", "-q", "-b", "main", &format!("--object-format={format}"), &format!("--ref-format={refs}"), "repo"], b"");
+        let (format_is, refs_are) = (format!("--object-format={format}"), format!("--ref-format={refs}"));
+        let mut init = vec!["init", "-q", "-b", "main", &format_is, "repo"];
+        // Git before 2.45 knows only one.
+        init.extend((refs != "files").then_some(&refs_are[..]));
+        git(&root, &init, b"");
         fs::create_dir(repo.join("dir")).unwrap();
         for (name, text) in [("file", "one\n"), ("dir/inner", "two\n"), ("same", "same\n")] {
             fs::write(repo.join(name), text).unwrap();
@@ -81,7 +85,8 @@ impl Ground {
         fs::write(self.store.pinned().join("packed-refs"), &packed).unwrap();
         // What lies over these inside, so that git works here as it does there.
         let (format, kept) = (&self.record.format, &self.record.refs);
-        let config = format!("[core]\nrepositoryFormatVersion = 1\nbare = false\n[extensions]\nobjectFormat = {format}\n");
+        let config =
+            format!("[core]\nrepositoryFormatVersion = 1\nbare = false\n[extensions]\nobjectFormat = {format}\n");
         if kept == "reftable" {
             fs::write(git.join("config"), format!("{config}refStorage = reftable\n")).unwrap();
             copy(&self.record.common.join("reftable"), &git.join("reftable"));

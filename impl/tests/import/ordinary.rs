@@ -134,3 +134,37 @@ fn alternates_of_alternates_and_paths_that_need_quotes() {
     };
     assert_eq!(ground.imported().tip, tip);
 }
+
+/// The repository becomes a clone of itself, made with `arguments`.
+fn cloned(arguments: &'static [&'static str]) -> Ground {
+    Ground::with("sha1", "files", |repo| {
+        fs::write(repo.join("file"), "second\n").unwrap();
+        git(repo, &["commit", "-q", "-am", "second"], b"");
+        let above = repo.parent().unwrap();
+        git(repo, &["config", "uploadpack.allowFilter", "true"], b"");
+        fs::rename(repo, above.join("origin")).unwrap();
+        let from = format!("file://{}", above.join("origin").display());
+        git(above, &[&["clone", "-q"], arguments, &[&from, "repo"]].concat(), b"");
+    })
+}
+
+#[test]
+fn clones_that_do_not_have_everything() {
+    for arguments in [&["--depth=1"][..], &["--filter=blob:none"]] {
+        let ground = cloned(arguments);
+        ground.commit("file", "third\n");
+        let tip = ground.commit("new", "x\n");
+        assert_eq!(ground.import().unwrap().tip, tip, "{arguments:?}");
+        assert_eq!(ground.after(&["status", "--porcelain"]), "");
+    }
+}
+
+#[test]
+fn a_broken_ref_of_the_repository_is_in_nobody_s_way() {
+    let ground = Ground::new();
+    ground.real(&["commit", "-q", "--allow-empty", "-m", "outside"]);
+    ground.step(&["merge", "-q", ground.real(&["rev-parse", "main"]).trim()]);
+    let tip = ground.commit("file", "two\n");
+    fs::write(ground.record.common.join("refs/heads/broken"), "12".repeat(20) + "\n").unwrap();
+    assert_eq!(ground.import().unwrap().tip, tip);
+}

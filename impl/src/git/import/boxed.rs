@@ -122,3 +122,26 @@ fn inside() -> Option<PathBuf> {
     let found = path::find("git")?.canonicalize().ok()?;
     found.starts_with("/usr").then_some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_in_the_box_sees_what_is_shown_and_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        ["git/objects", "git/refs", "real"].iter().for_each(|name| fs::create_dir_all(at(name)).unwrap());
+        fs::write(at("git/HEAD"), "ref: refs/heads/none\n").unwrap();
+        fs::write(at("secret"), "x").unwrap();
+        let objects = [at("real")];
+        let shown = Shown { git: &at("git"), parts: Vec::new(), objects: &objects };
+        let run = |arguments: &[&str]| shown.git(arguments).unwrap().output().unwrap();
+        assert!(run(&["hash-object", "/git/HEAD"]).status.success());
+        for hidden in [at("secret").to_str().unwrap(), "/etc/passwd", "/proc/self/status"] {
+            assert!(!run(&["hash-object", hidden]).status.success(), "{hidden}");
+        }
+        assert!(!run(&["hash-object", "-w", "/git/HEAD"]).status.success());
+        assert!(!run(&["init", "-q", "/x"]).status.success());
+    }
+}

@@ -38,9 +38,8 @@ pub fn all(quarantine: &Quarantine, wanted: &Wanted, record: &Record) -> Result<
     let objects = contents(quarantine, targets.map(String::into_bytes).chain(trees))?;
     for (link, target) in links.iter().zip(&objects) {
         let target = target.as_deref().unwrap_or_default();
-        policy::link(&link.path, target).map_err(|code| {
-            Fault::new(code, format!("{} -> {}", at(&link.path, &link.commit), escape(target)))
-        })?;
+        policy::link(&link.path, target)
+            .map_err(|code| Fault::new(code, format!("{} -> {}", at(&link.path, &link.commit), escape(target))))?;
     }
     let mut doubtful = Vec::new();
     for ((_, folder), tree) in asked.iter().zip(&objects[links.len()..]) {
@@ -183,10 +182,7 @@ fn collided(quarantine: &Quarantine, doubtful: &[(&[u8], Vec<u8>, Vec<u8>)], rec
 
 /// The contents of objects, in order; nothing for those that are not there. A path in a name has no line feed: it has passed
 /// the policy.
-fn contents(
-    quarantine: &Quarantine,
-    names: impl Iterator<Item = Vec<u8>>,
-) -> Result<Vec<Option<Vec<u8>>>, Fault> {
+fn contents(quarantine: &Quarantine, names: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Vec<u8>>>, Fault> {
     let names: Vec<Vec<u8>> = names.collect();
     if names.is_empty() {
         return Ok(Vec::new());

@@ -161,6 +161,12 @@ pub fn can_move(there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fau
     }
 }
 
+/// Whether all of them have moved already.
+pub fn are_there(there: &Ids, wanted: &Wanted, record: &Record) -> bool {
+    there.get(&record.branch()) == Some(&wanted.tip)
+        && wanted.branches.iter().all(|(name, id)| there.get(name) == Some(id))
+}
+
 fn folded(name: &str) -> Vec<u8> {
     spelling::key(name.as_bytes())
 }
@@ -262,7 +268,9 @@ mod tests {
         for name in ["x", "a/b", "fix-1.2_3", "ä", "a#1"] {
             assert!(is_safe(name), "{name}");
         }
-        for name in ["", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x."] {
+        for name in
+            ["", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x."]
+        {
             assert!(!is_safe(name), "{name}");
         }
     }

@@ -16,7 +16,9 @@ pub fn is_git(name: &[u8]) -> bool {
 /// What is the same for file systems that ignore case: two names with one key cannot lie in one folder there.
 pub fn key(name: &[u8]) -> Vec<u8> {
     match str::from_utf8(name) {
-        Ok(text) => text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect::<String>().into_bytes(),
+        Ok(text) => {
+            text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect::<String>().into_bytes()
+        }
         Err(_) => name.to_ascii_lowercase(),
     }
 }
@@ -58,7 +60,9 @@ mod tests {
             ".G\u{202e}IT.",
         ];
         spellings.iter().for_each(|name| assert!(is_git(name.as_bytes()), "{name:?}"));
-        for name in [".gitignore", ".gitmodules", "git", "git~2", " .git", ".git-x", ".gitx.", "a.git", "", "..", ".gıt"] {
+        for name in
+            [".gitignore", ".gitmodules", "git", "git~2", " .git", ".git-x", ".gitx.", "a.git", "", "..", ".gıt"]
+        {
             assert!(!is_git(name.as_bytes()), "{name:?}");
         }
         assert!(is_git(b".git. ") && !is_git(b".g\xffit"));
