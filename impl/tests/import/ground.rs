@@ -232,7 +232,7 @@ pub fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     said(command(folder, arguments), input)
 }
 
-fn command(folder: &Path, arguments: &[&str]) -> Command {
+pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut git = Command::new("git");
     git.current_dir(folder).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     for who in ["AUTHOR", "COMMITTER"] {
