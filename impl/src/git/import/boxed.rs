@@ -126,6 +126,26 @@ fn inside() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::fcntl::{FcntlArg, fcntl};
+    use std::fs::File;
+
+    #[test]
+    fn no_descriptor_but_stdio_goes_along() {
+        // A high one: `ls` opens the list itself as the lowest that is free.
+        let high = fcntl(File::open("/").unwrap(), FcntlArg::F_DUPFD(700)).unwrap();
+        let number = high.to_string();
+        let names = |close: bool| {
+            let mut list = Command::new("/bin/ls");
+            list.arg("/proc/self/fd");
+            if close {
+                close_all(&mut list);
+            }
+            String::from_utf8(list.output().unwrap().stdout).unwrap()
+        };
+        assert!(names(false).lines().any(|name| name == number));
+        assert!(!names(true).lines().any(|name| name == number), "{}", names(true));
+        nix::unistd::close(high).unwrap();
+    }
 
     #[test]
     fn git_in_the_box_sees_what_is_shown_and_writes_nothing() {
