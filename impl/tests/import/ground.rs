@@ -29,24 +29,16 @@ impl Ground {
         Ground::with(format, refs, |_| {})
     }
 
-    /// `before` does something to the repository before the worktree is made.
+    /// `before` does something to the repository, or makes another in its place, before the worktree is made.
     pub fn with(format: &str, refs: &str, before: impl Fn(&Path)) -> Ground {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let repo = root.join("repo");
-        git(
-            &root,
-            &[
-                "init",
-                "-q",
-                "-b",
-                "main",
-                &format!("--object-format={format}"),
-                &format!("--ref-format={refs}"),
-                "repo",
-            ],
-            b"",
-        );
+        let (format_is, refs_are) = (format!("--object-format={format}"), format!("--ref-format={refs}"));
+        let mut init = vec!["init", "-q", "-b", "main", &format_is, "repo"];
+        // Git before 2.45 knows only one.
+        init.extend((refs != "files").then_some(&refs_are[..]));
+        git(&root, &init, b"");
         fs::create_dir(repo.join("dir")).unwrap();
         for (name, text) in [("file", "one\n"), ("dir/inner", "two\n"), ("same", "same\n")] {
             fs::write(repo.join(name), text).unwrap();
@@ -240,7 +232,7 @@ pub fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     said(command(folder, arguments), input)
 }
 
-fn command(folder: &Path, arguments: &[&str]) -> Command {
+pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut git = Command::new("git");
     git.current_dir(folder).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     for who in ["AUTHOR", "COMMITTER"] {

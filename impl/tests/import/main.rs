@@ -1,6 +1,6 @@
 //! The import against stores as steps leave them, made by hand: what is imported, what is refused, and what of a refused one
 //! is in the repository (nothing).
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod crash;
 mod ground;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::ground::{Ground, git};
+use crate::ground::{Ground, command, git};
 
 #[test]
 fn without_a_commit_nothing_happens() {
@@ -18,7 +18,11 @@ fn without_a_commit_nothing_happens() {
 
 #[test]
 fn commits_and_uncommitted_work_are_there_whatever_the_repository_keeps_them_in() {
-    for (format, refs) in [("sha1", "files"), ("sha256", "files"), ("sha1", "reftable"), ("sha256", "reftable")] {
+    // Git before 2.45 has no reftables.
+    let folder = tempfile::tempdir().unwrap();
+    let reftables = command(folder.path(), &["init", "-q", "--ref-format=reftable"]).status().unwrap().success();
+    let kinds = [("sha1", "files"), ("sha256", "files"), ("sha1", "reftable"), ("sha256", "reftable")];
+    for (format, refs) in kinds.into_iter().filter(|(_, refs)| reftables || *refs == "files") {
         let ground = Ground::of(format, refs);
         for n in 0..10 {
             ground.commit("file", &format!("{n}\n"));
@@ -133,4 +137,38 @@ fn alternates_of_alternates_and_paths_that_need_quotes() {
         tip
     };
     assert_eq!(ground.imported().tip, tip);
+}
+
+/// The repository becomes a clone of itself, made with `arguments`.
+fn cloned(arguments: &'static [&'static str]) -> Ground {
+    Ground::with("sha1", "files", |repo| {
+        fs::write(repo.join("file"), "second\n").unwrap();
+        git(repo, &["commit", "-q", "-am", "second"], b"");
+        let above = repo.parent().unwrap();
+        git(repo, &["config", "uploadpack.allowFilter", "true"], b"");
+        fs::rename(repo, above.join("origin")).unwrap();
+        let from = format!("file://{}", above.join("origin").display());
+        git(above, &[&["clone", "-q"], arguments, &[&from, "repo"]].concat(), b"");
+    })
+}
+
+#[test]
+fn clones_that_do_not_have_everything() {
+    for arguments in [&["--depth=1"][..], &["--filter=blob:none"]] {
+        let ground = cloned(arguments);
+        ground.commit("file", "third\n");
+        let tip = ground.commit("new", "x\n");
+        assert_eq!(ground.import().unwrap().tip, tip, "{arguments:?}");
+        assert_eq!(ground.after(&["status", "--porcelain"]), "");
+    }
+}
+
+#[test]
+fn a_broken_ref_of_the_repository_is_in_nobody_s_way() {
+    let ground = Ground::new();
+    ground.real(&["commit", "-q", "--allow-empty", "-m", "outside"]);
+    ground.step(&["merge", "-q", ground.real(&["rev-parse", "main"]).trim()]);
+    let tip = ground.commit("file", "two\n");
+    fs::write(ground.record.common.join("refs/heads/broken"), "12".repeat(20) + "\n").unwrap();
+    assert_eq!(ground.import().unwrap().tip, tip);
 }

@@ -73,7 +73,7 @@ fn what_is_too_large() {
 fn a_folder_that_cannot_be_read_hides_nothing() {
     refused(if nix::unistd::geteuid().is_root() { Code::ObjectsMissing } else { Code::StoreFile }, |ground| {
         let closed = ground.store.git().join("objects").join(&ground.tip()[..2]);
-        fs::set_permissions(closed, PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(closed, PermissionsExt::from_mode(0o0)).unwrap();
     });
 }
 

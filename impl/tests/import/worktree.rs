@@ -24,7 +24,7 @@ fn repositories_pipes_and_sockets_are_moved_out() {
     let _socket = UnixListener::bind(at("socket")).unwrap();
     fs::set_permissions(at("sub/.git"), PermissionsExt::from_mode(0o500)).unwrap();
     fs::set_permissions(at("sub"), PermissionsExt::from_mode(0o500)).unwrap();
-    fs::set_permissions(at("a"), PermissionsExt::from_mode(0)).unwrap();
+    fs::set_permissions(at("a"), PermissionsExt::from_mode(0o0)).unwrap();
     let imported = ground.imported();
     assert_eq!(imported.quarantined.len(), 9, "{:#?}", imported.quarantined);
     let report = imported.quarantined.join("\n");

@@ -57,10 +57,11 @@ impl View<'_> {
 pub fn make(at: &Path, record: &Record, refs: &str) -> io::Result<()> {
     ["objects/info", "objects/pack", "refs/heads"].iter().try_for_each(|name| fs::create_dir_all(at.join(name)))?;
     fs::write(at.join("HEAD"), "ref: refs/heads/none\n")?;
-    // What speeds reading up is read as well, and is the step's: nothing of it but objects and the indexes of packs.
+    // What speeds reading up is read as well, and is the step's: nothing of it but objects and the
+    // indexes of packs. Nothing made here outlives a crash.
     let mut config = String::from(
         "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n\tcommitGraph = false\n\tmultiPackIndex = false\n\
-         [pack]\n\tuseBitmaps = false\n\treadReverseIndex = false\n\tallowPackReuse = false\n[extensions]\n",
+         \tfsync = none\n[pack]\n\tuseBitmaps = false\n\treadReverseIndex = false\n\tallowPackReuse = false\n[extensions]\n",
     );
     let format = if record.format == "sha256" { "sha256" } else { "sha1" };
     config.push_str(&format!("\tobjectFormat = {format}\n"));

@@ -122,3 +122,46 @@ fn inside() -> Option<PathBuf> {
     let found = path::find("git")?.canonicalize().ok()?;
     found.starts_with("/usr").then_some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::fcntl::{FcntlArg, fcntl};
+    use std::fs::File;
+
+    #[test]
+    fn no_descriptor_but_stdio_goes_along() {
+        // A high one: `ls` opens the list itself as the lowest that is free.
+        let high = fcntl(File::open("/").unwrap(), FcntlArg::F_DUPFD(700)).unwrap();
+        let number = high.to_string();
+        let names = |close: bool| {
+            let mut list = Command::new("/bin/ls");
+            list.arg("/proc/self/fd");
+            if close {
+                close_all(&mut list);
+            }
+            String::from_utf8(list.output().unwrap().stdout).unwrap()
+        };
+        assert!(names(false).lines().any(|name| name == number));
+        assert!(!names(true).lines().any(|name| name == number), "{}", names(true));
+        nix::unistd::close(high).unwrap();
+    }
+
+    #[test]
+    fn git_in_the_box_sees_what_is_shown_and_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        ["git/objects", "git/refs", "real"].iter().for_each(|name| fs::create_dir_all(at(name)).unwrap());
+        fs::write(at("git/HEAD"), "ref: refs/heads/none\n").unwrap();
+        fs::write(at("secret"), "x").unwrap();
+        let objects = [at("real")];
+        let shown = Shown { git: &at("git"), parts: Vec::new(), objects: &objects };
+        let run = |arguments: &[&str]| shown.git(arguments).unwrap().output().unwrap();
+        assert!(run(&["hash-object", "/git/HEAD"]).status.success());
+        for hidden in [at("secret").to_str().unwrap(), "/etc/passwd", "/proc/self/status"] {
+            assert!(!run(&["hash-object", hidden]).status.success(), "{hidden}");
+        }
+        assert!(!run(&["hash-object", "-w", "/git/HEAD"]).status.success());
+        assert!(!run(&["init", "-q", "/x"]).status.success());
+    }
+}

@@ -76,9 +76,16 @@ codes! {
     TookTooLong "took-too-long" "git did not end in time."
         "commit less, or look for a busy machine",
     NoBox "no-box" "The sandbox in which the private store is read could not be started."
-        "see the message above; `kusaw sandbox check` repeats what is missing",
+        "see the message; `kusaw sandbox check` says what is missing",
     Failed "import-failed" "A file or a git command of our own failed."
-        "see the message above; the next `kusaw run` tries again if the store is still there",
+        "see the message; nothing is lost, and the import can be tried again",
+}
+
+impl Code {
+    /// Whether nothing is wrong with what the step has left: another try may come through.
+    pub fn may_pass(self) -> bool {
+        matches!(self, Code::Failed | Code::NoBox | Code::TookTooLong)
+    }
 }
 
 impl fmt::Display for Code {

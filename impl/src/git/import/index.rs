@@ -1,7 +1,7 @@
 //! The worktree's index after its branch has moved: that of the new commit, with what git knows of unchanged files. The step's
 //! own index is never read. No file of the worktree is touched, and no filter runs.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::PathBuf;
 
 use super::code::{Code, Fault};
@@ -25,10 +25,8 @@ pub fn rebuild(store: &Store, record: &Record, tip: &str) -> Result<(), Fault> {
     git.run(["-c", "core.splitIndex=false", "read-tree", "--reset", tip])
         .map_err(|said| Fault::new(Code::Failed, format!("read-tree: {said}")))?;
     let beside = beside(record);
-    fs::copy(&made, &beside)
-        .and_then(|_| File::open(&beside)?.sync_all())
-        .and_then(|()| fs::rename(&beside, &place))
-        .map_err(Fault::failed(place.display()))
+    // As git has it: an index is not synced, it can be made anew.
+    fs::copy(&made, &beside).and_then(|_| fs::rename(&beside, &place)).map_err(Fault::failed(place.display()))
 }
 
 /// The new index, before it takes the old one's place.

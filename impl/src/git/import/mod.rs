@@ -84,9 +84,12 @@ fn commits(store: &Store, record: &Record) -> Result<refs::Wanted, Fault> {
     if wanted.tip != record.base || !wanted.branches.is_empty() {
         let there = refs::there(record)?;
         refs::can_move(&there, &wanted, record)?;
-        let quarantine = Quarantine::fill(&view, store, record, &wanted)?;
-        check::all(&quarantine, &wanted, record)?;
-        settle::settle(&quarantine, &wanted, record)?;
+        // Else a killed import has come that far: all of it was checked.
+        if !refs::are_there(&there, &wanted, record) {
+            let quarantine = Quarantine::fill(&view, store, record, &wanted)?;
+            check::all(&quarantine, &wanted, record)?;
+            settle::settle(&quarantine, &there, &wanted, record)?;
+        }
         index::rebuild(store, record, &wanted.tip)?;
     }
     settle::clean(store, record)?;

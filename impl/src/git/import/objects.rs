@@ -58,7 +58,7 @@ impl Quarantine {
         if first.as_ref().is_ok_and(|quarantine| quarantine.holds_nothing_of(record).unwrap_or(false)) {
             return first;
         }
-        let mut known: BTreeSet<String> = refs::all(record)?.into_values().collect();
+        let mut known = there(&refs::all(record)?.into_values().collect(), record)?;
         known.insert(record.base.clone());
         if known.len() == 1 {
             return first;
@@ -151,12 +151,19 @@ impl Quarantine {
 
     /// Whether no commit of these is in the repository.
     fn holds_nothing_of(&self, record: &Record) -> Result<bool, Fault> {
-        let commits: String = self.new.iter().filter(|(_, is)| **is).map(|(id, _)| format!("{id}\n")).collect();
-        let git = Git::of(&record.common).command(["cat-file", "--batch-check=%(objecttype)"]);
-        let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
-        let said = run::run(git, commits.as_bytes(), Code::Failed, "cat-file")?;
-        Ok(String::from_utf8_lossy(&said).lines().all(|line| line.ends_with(" missing")))
+        let commits = self.new.iter().filter(|(_, is)| **is).map(|(id, _)| id.clone()).collect();
+        Ok(there(&commits, record)?.is_empty())
     }
+}
+
+/// Those of the objects that are in the repository: a ref may be broken.
+fn there(ids: &BTreeSet<String>, record: &Record) -> Result<BTreeSet<String>, Fault> {
+    let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
+    let git = Git::of(&record.common).command(["cat-file", "--batch-check=%(objectname)"]);
+    let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
+    let said = run::run(git, lines.as_bytes(), Code::Failed, "cat-file")?;
+    // "ID missing"
+    Ok(String::from_utf8_lossy(&said).lines().filter(|line| !line.contains(' ')).map(str::to_string).collect())
 }
 
 /// What the two said, for whoever reads the outcome.

@@ -65,7 +65,7 @@ enum Seen {
 fn walk(root: &Path, look: &mut dyn FnMut(&DirEntry, FileType) -> io::Result<Seen>) -> Result<(), Fault> {
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in listed(&folder).map_err(unreadable(&folder))? {
+        for entry in look_into(&folder).and_then(|()| fs::read_dir(&folder)).map_err(unreadable(&folder))? {
             let entry = entry.map_err(unreadable(&folder))?;
             let at = || entry.path();
             let kind = entry.file_type().map_err(|e| unreadable(&at())(e))?;
@@ -78,11 +78,10 @@ fn walk(root: &Path, look: &mut dyn FnMut(&DirEntry, FileType) -> io::Result<See
     Ok(())
 }
 
-fn listed(folder: &Path) -> io::Result<fs::ReadDir> {
-    fs::read_dir(folder).or_else(|e| match e.kind() {
-        ErrorKind::PermissionDenied => open_up(folder).and_then(|()| fs::read_dir(folder)),
-        _ => Err(e),
-    })
+/// A folder that its step closed shows names without kinds, or nothing.
+fn look_into(folder: &Path) -> io::Result<()> {
+    let mode = fs::symlink_metadata(folder)?.permissions().mode();
+    if mode & 0o500 == 0o500 { Ok(()) } else { open_up(folder) }
 }
 
 /// A folder of the step's, for its owner.
@@ -92,15 +91,7 @@ fn open_up(folder: &Path) -> io::Result<()> {
 }
 
 fn without_set_id(entry: &DirEntry) -> io::Result<bool> {
-    let meta = match entry.metadata() {
-        // Its folder can be listed, but not gone into.
-        Err(e) if e.kind() == ErrorKind::PermissionDenied => {
-            entry.path().parent().map_or(Ok(()), open_up)?;
-            entry.metadata()?
-        }
-        meta => meta?,
-    };
-    let mode = meta.permissions().mode() & 0o7777;
+    let mode = entry.metadata()?.permissions().mode() & 0o7777;
     if mode & SET_ID != 0 {
         fs::set_permissions(entry.path(), Permissions::from_mode(mode & !SET_ID))?;
     }

@@ -161,6 +161,12 @@ pub fn can_move(there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fau
     }
 }
 
+/// Whether all of them have moved already.
+pub fn are_there(there: &Ids, wanted: &Wanted, record: &Record) -> bool {
+    there.get(&record.branch()) == Some(&wanted.tip)
+        && wanted.branches.iter().all(|(name, id)| there.get(name) == Some(id))
+}
+
 fn folded(name: &str) -> Vec<u8> {
     spelling::key(name.as_bytes())
 }

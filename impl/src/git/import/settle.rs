@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::code::{Code, Fault};
 use super::objects::Quarantine;
-use super::refs::{self, Wanted};
+use super::refs::{self, Ids, Wanted};
 use super::{index, run};
 use crate::git::command::Git;
 use crate::git::record::Record;
@@ -44,16 +44,16 @@ pub fn clean(store: &Store, record: &Record) -> Result<(), Fault> {
     remove(&index::beside(record))
 }
 
-/// Brings objects and branches into the repository.
+/// Brings objects and branches into the repository. `there` is where its branches of the attempt stand.
 ///
 /// # Errors
 /// When a branch has been moved at the last moment: then the objects are taken out again.
-pub fn settle(quarantine: &Quarantine, wanted: &Wanted, record: &Record) -> Result<(), Fault> {
+pub fn settle(quarantine: &Quarantine, there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fault> {
     let mut came = Vec::new();
     for pack in quarantine.packs().map_err(Fault::failed("quarantine"))? {
         came.extend(index_pack(&pack, quarantine, record)?);
     }
-    let moved = branches(wanted, record);
+    let moved = branches(there, wanted, record);
     let kept = kept(record);
     if moved.is_err() {
         // Nobody names these objects; the index first, without it nobody reads the pack.
@@ -82,8 +82,7 @@ fn index_pack(pack: &Path, quarantine: &Quarantine, record: &Record) -> Result<O
 }
 
 /// One transaction: all branches, or none. Through the worktree's own folder, so that its HEAD has a line in its reflog.
-fn branches(wanted: &Wanted, record: &Record) -> Result<(), Fault> {
-    let there = refs::there(record)?;
+fn branches(there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fault> {
     let own = record.branch();
     let mut lines = String::new();
     if there.get(&own) != Some(&wanted.tip) {
