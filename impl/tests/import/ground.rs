@@ -34,7 +34,19 @@ impl Ground {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let repo = root.join("repo");
-        git(&root, &["init", "-q", "-b", "main", &format!("--object-format={format}"), &format!("--ref-format={refs}"), "repo"], b"");
+        git(
+            &root,
+            &[
+                "init",
+                "-q",
+                "-b",
+                "main",
+                &format!("--object-format={format}"),
+                &format!("--ref-format={refs}"),
+                "repo",
+            ],
+            b"",
+        );
         fs::create_dir(repo.join("dir")).unwrap();
         for (name, text) in [("file", "one\n"), ("dir/inner", "two\n"), ("same", "same\n")] {
             fs::write(repo.join(name), text).unwrap();
@@ -81,7 +93,8 @@ impl Ground {
         fs::write(self.store.pinned().join("packed-refs"), &packed).unwrap();
         // What lies over these inside, so that git works here as it does there.
         let (format, kept) = (&self.record.format, &self.record.refs);
-        let config = format!("[core]\nrepositoryFormatVersion = 1\nbare = false\n[extensions]\nobjectFormat = {format}\n");
+        let config =
+            format!("[core]\nrepositoryFormatVersion = 1\nbare = false\n[extensions]\nobjectFormat = {format}\n");
         if kept == "reftable" {
             fs::write(git.join("config"), format!("{config}refStorage = reftable\n")).unwrap();
             copy(&self.record.common.join("reftable"), &git.join("reftable"));

@@ -12,7 +12,10 @@ fn what_is_not_read_does_no_harm() {
     let git = ground.store.git();
     let outside = ground.record.common.parent().unwrap().join("precious");
     fs::write(&outside, "precious").unwrap();
-    ground.set("config", "[core]\n\tfsmonitor = touch pwned\n\tsshCommand = touch pwned\n[include]\n\tpath = /dev/zero\n");
+    ground.set(
+        "config",
+        "[core]\n\tfsmonitor = touch pwned\n\tsshCommand = touch pwned\n[include]\n\tpath = /dev/zero\n",
+    );
     ground.set("hooks/reference-transaction", "#!/bin/sh\ntouch pwned\n");
     ground.set("commondir", "/nowhere\n");
     ground.set("info/grafts", "garbage\n");
@@ -45,7 +48,8 @@ fn garbage_beside_packs() {
     let pack = ground.store.git().join("objects/pack");
     let packs: Vec<_> = fs::read_dir(&pack).unwrap().map(|e| e.unwrap().path()).collect();
     for part in ["bitmap", "rev", "mtimes"] {
-        let at = packs.iter().find(|path| path.extension().is_some_and(|is| is == "pack")).unwrap().with_extension(part);
+        let at =
+            packs.iter().find(|path| path.extension().is_some_and(|is| is == "pack")).unwrap().with_extension(part);
         let _ = fs::remove_file(&at);
         fs::write(at, "garbage").unwrap();
     }

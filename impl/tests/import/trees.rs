@@ -151,7 +151,8 @@ fn links_that_leave_the_tree() {
     let ground = Ground::new();
     let link = ground.object("blob", b"../file");
     let inner = ground.object("tree", &entry("120000", "link", &link));
-    ground.commit_tree(&[entry("40000", "dir", &inner), entry("120000", "up", &ground.object("blob", b"dir"))].concat());
+    ground
+        .commit_tree(&[entry("40000", "dir", &inner), entry("120000", "up", &ground.object("blob", b"dir"))].concat());
     ground.imported();
 }
 
