@@ -8,6 +8,7 @@ mod measure;
 mod page;
 mod plan;
 mod programs;
+mod repos;
 
 use std::io;
 use std::path::Path;
@@ -58,6 +59,7 @@ fn main() {
 fn bench(kusaw: &Path, all: bool) -> io::Result<Page> {
     let ground = Ground::make(kusaw)?;
     let mut programs = programs::all(&ground, all)?;
+    let disk = repos::disk(&ground)?;
     measure::rounds(&mut programs, ROUNDS)?;
-    Ok(Page { programs, facts: page::facts(&ground)?, rounds: ROUNDS })
+    Ok(Page { programs, disk, facts: page::facts(&ground)?, rounds: ROUNDS })
 }

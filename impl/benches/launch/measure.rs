@@ -1,8 +1,8 @@
 //! Wall time and CPU of whole process trees, the programs taking turns. What a program does not reap itself is reparented to
 //! the bench (PR_SET_CHILD_SUBREAPER), waited for and counted.
 
-use std::io;
-use std::process::{Command, ExitStatus};
+use std::io::{self, Read};
+use std::process::{Child, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,16 @@ const WARM: usize = 3;
 pub struct Sample {
     pub wall: f64,
     pub cpu: f64,
+    /// Of the wall time, until the step starts, and after its end; of what is not marked, nothing.
+    pub before: f64,
+    pub after: f64,
+}
+
+impl Sample {
+    /// From the step's start to its end.
+    pub fn step(&self) -> f64 {
+        self.wall - self.before - self.after
+    }
 }
 
 /// Fills the samples of all programs, one place a round. One that does not do what it should ends the bench.
@@ -35,9 +45,8 @@ pub fn rounds(programs: &mut [Program], rounds: usize) -> io::Result<()> {
     set_child_subreaper(true)?;
     for round in 0..WARM + rounds {
         for program in &mut *programs {
-            let Some(command) = &mut program.command else { continue };
             let turn = round < WARM || (round - WARM).is_multiple_of(program.every);
-            let sample = if turn { Some(launch(command, program.exit_code, program.name)?) } else { None };
+            let sample = if turn { launch(program)? } else { None };
             if round >= WARM {
                 program.samples.push(sample);
             }
@@ -46,16 +55,37 @@ pub fn rounds(programs: &mut [Program], rounds: usize) -> io::Result<()> {
     Ok(())
 }
 
-fn launch(command: &mut Command, exit_code: i32, name: &str) -> io::Result<Sample> {
+/// Nothing of what cannot be launched here.
+fn launch(program: &mut Program) -> io::Result<Option<Sample>> {
+    let Some(command) = &mut program.command else { return Ok(None) };
     sleep(PAUSE);
-    let (before, began) = (used()?, Instant::now());
-    let status: ExitStatus = command.status()?;
-    let wall = began.elapsed();
-    if status.code() != Some(exit_code) {
-        return Err(io::Error::other(format!("{name}: {status}, not {exit_code}: {command:?}")));
+    if program.marked {
+        command.stdout(Stdio::piped());
     }
-    reap_the_rest(name)?;
-    Ok(Sample { wall: wall.as_secs_f64() * 1000.0, cpu: used()? - before })
+    let (used_before, began) = (used()?, Instant::now());
+    let mut child = command.spawn()?;
+    let marks = marks(&mut child)?;
+    let status: ExitStatus = child.wait()?;
+    let ended = Instant::now();
+    if status.code() != Some(program.exit_code) || program.marked != marks.is_some() {
+        let what = format!("{}: {status}, not {}, or no marks: {command:?}", program.name, program.exit_code);
+        return Err(io::Error::other(what));
+    }
+    reap_the_rest(program.name)?;
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    let (before, after) = marks.map_or((0.0, 0.0), |(start, end)| (ms(start - began), ms(ended - end)));
+    Ok(Some(Sample { wall: ms(ended - began), cpu: used()? - used_before, before, after }))
+}
+
+/// When the first byte and the last came through the pipe, if there is one.
+fn marks(child: &mut Child) -> io::Result<Option<(Instant, Instant)>> {
+    let Some(mut pipe) = child.stdout.take() else { return Ok(None) };
+    let (mut byte, mut marks) = ([0], None);
+    while pipe.read(&mut byte)? > 0 {
+        let now = Instant::now();
+        marks = Some((marks.map_or(now, |(first, _)| first), now));
+    }
+    Ok(marks)
 }
 
 /// Waits for what has become a child of the bench.

@@ -8,11 +8,13 @@ use std::process::Command;
 use std::thread::available_parallelism;
 
 use crate::ground::Ground;
-use crate::measure::{median, paired};
+use crate::measure::{Sample, median, paired};
 use crate::programs::{CODEX, OPEN, OWN, Program, SRT, Table, WHITELIST};
+use crate::repos::{Disk, LOOSE, PACKED, SMALL, WITHOUT};
 
 pub struct Page {
     pub programs: Vec<Program>,
+    pub disk: Vec<Disk>,
     /// What the figures hang on.
     pub facts: String,
     pub rounds: usize,
@@ -44,6 +46,8 @@ impl Page {
         let _ = write!(text, "\n## Targets\n{}", self.targets_table());
         let _ = write!(text, "\n## Launch of `true`\n{}", self.launch_table());
         let _ = write!(text, "\n## What each part costs\n{}", self.parts_table(Table::Parts));
+        let _ = write!(text, "\n## What a repo adds\n{ABOUT_REPOS}\n{}", self.repos_table());
+        let _ = write!(text, "\nDisk for an attempt with 10 commits, in KiB of blocks:\n\n{}", self.disk_table());
         if self.programs.iter().any(|program| program.table == Table::Larger) {
             let _ = write!(text, "\n## Larger settings\n{}", self.parts_table(Table::Larger));
         }
@@ -67,7 +71,18 @@ impl Page {
             target("wall time of kusaw over bubblewrap with its own plan", of(OWN, &|a, b| a - b, true), 3.5, " ms"),
             target("CPU of kusaw : codex", of(CODEX, ratio, false), 0.2, ""),
             target("CPU of kusaw : srt", of(SRT, ratio, false), 0.05, ""),
+            target("most wall time that a small repository adds", self.added(&[SMALL]), 60.0, " ms"),
+            target("the same of a large one", self.added(&[LOOSE, PACKED]), 400.0, " ms"),
         ]
+    }
+
+    /// By the row of these that adds most.
+    fn added(&self, to: &[[&str; 3]]) -> Option<f64> {
+        let added = to
+            .iter()
+            .flat_map(|names| names.iter().zip(WITHOUT))
+            .filter_map(|(name, without)| paired(self.row(name)?, self.row(without)?, |a, b| a.wall - b.wall));
+        added.max_by(f64::total_cmp)
     }
 
     fn targets_table(&self) -> String {
@@ -91,7 +106,7 @@ impl Page {
             if row.command.is_none() {
                 return vec![row.name.into(), row.note.clone()];
             }
-            let ratio = |of: &dyn Fn(&crate::measure::Sample) -> f64| {
+            let ratio = |of: &dyn Fn(&Sample) -> f64| {
                 let ratio = yardstick.and_then(|other| paired(row, other, |a, b| of(&a) / of(&b)));
                 ratio.map_or(String::new(), |r| format!("{r:.2}"))
             };
@@ -106,7 +121,7 @@ impl Page {
     fn parts_table(&self, which: Table) -> String {
         let line = |row: &Program| {
             let other = row.more_than.and_then(|name| self.row(name));
-            let more = |of: &dyn Fn(&crate::measure::Sample) -> f64| {
+            let more = |of: &dyn Fn(&Sample) -> f64| {
                 let more = other.and_then(|other| paired(row, other, |a, b| of(&a) - of(&b)));
                 more.map_or(String::new(), |ms| format!("{ms:+.2}"))
             };
@@ -117,10 +132,47 @@ impl Page {
         table(&["", "CPU ms", "wall ms", "more CPU", "more wall", "than"], rows.map(line))
     }
 
+    fn repos_table(&self) -> String {
+        let line = |row: &Program| {
+            let other = row.more_than.and_then(|name| self.row(name));
+            let more = |of: &dyn Fn(Sample) -> f64| {
+                let more = other.and_then(|other| paired(row, other, |a, b| of(a) - of(b)));
+                more.map_or(String::new(), |ms| format!("{ms:+.2}"))
+            };
+            let more =
+                [more(&|s| s.cpu), more(&|s| s.wall), more(&|s| s.before), more(&|s| s.step()), more(&|s| s.after)];
+            [row.name.into(), cpu(row), wall(row)].into_iter().chain(more).collect()
+        };
+        let rows = self.programs.iter().filter(|row| row.table == Table::Repos);
+        let head = ["", "CPU ms", "wall ms", "more CPU", "more wall", "before the step", "during it", "after it"];
+        table(&head, rows.map(line))
+    }
+
+    fn disk_table(&self) -> String {
+        let line = |disk: &Disk| {
+            let figures = [disk.store, disk.git, disk.pack, disk.attempt].map(|kib| kib.to_string());
+            [disk.repo.to_owned()].into_iter().chain(figures).collect()
+        };
+        let head = [
+            "repository",
+            "private store, while the step runs",
+            "stays in the git folder",
+            "of it the pack",
+            "in the attempt's folder",
+        ];
+        table(&head, self.disk.iter().map(line))
+    }
+
     fn row(&self, name: &str) -> Option<&Program> {
         self.programs.iter().find(|row| row.name == name)
     }
 }
+
+const ABOUT_REPOS: &str = "
+Worktree, private store and import: against the same step without a repo, whose commits go into a git folder that is given
+to it whole. A small repository has one commit; a large one has 50,000 objects, 20,000 refs and 100 files. What earlier
+attempts of the run have left, their worktrees, branches and packs, is still there.
+";
 
 fn cpu(row: &Program) -> String {
     median(row.samples.iter().flatten().map(|s| s.cpu)).map_or(String::new(), |ms| format!("{ms:.2}"))

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use crate::ground::Ground;
 use crate::measure::{Sample, reap_the_rest};
 use crate::plan;
+use crate::repos;
 
 /// One row.
 pub struct Program {
@@ -23,6 +24,8 @@ pub struct Program {
     pub exit_code: i32,
     /// Launched once in so many rounds: slow ones are launched less often.
     pub every: usize,
+    /// Its step writes a line when it starts, and one when it ends.
+    pub marked: bool,
     /// Mounts inside.
     pub mounts: Option<usize>,
     /// One a round.
@@ -33,6 +36,7 @@ pub struct Program {
 pub enum Table {
     Launch,
     Parts,
+    Repos,
     Larger,
 }
 
@@ -121,7 +125,7 @@ pub fn all(ground: &Ground, larger: bool) -> io::Result<Vec<Program>> {
         rows.extend(larger_ones(ground)?);
     }
     repository(ground)?;
-    ground.hand_over()?;
+    rows.extend(repos::rows(ground)?);
     for (name, command) in [(WHITELIST, raw(&plans.whitelist)), (OWN, raw(&plans.own)), (OWN_NET, raw(&plans.net))] {
         let mut command = command;
         command.args(["wc", "-l", "/proc/self/mountinfo"]);
@@ -142,7 +146,7 @@ struct Plans {
 }
 
 impl Program {
-    fn new(name: &'static str, table: Table, command: Command) -> Program {
+    pub fn new(name: &'static str, table: Table, command: Command) -> Program {
         let (command, note) = (Some(command), String::new());
         Program {
             name,
@@ -152,6 +156,7 @@ impl Program {
             more_than: None,
             exit_code: 0,
             every: 1,
+            marked: false,
             mounts: None,
             samples: Vec::new(),
         }

@@ -9,17 +9,20 @@ use super::command::Git;
 /// For `git for-each-ref`.
 const FORMAT: &str = "--format=%(objectname) %(symref) %(refname)";
 
+/// What `packed-refs` begins with.
+const HEAD: &str = "# pack-refs with: sorted \n";
+
 /// Refs that belong to one worktree, or to the user: gitrepository-layout(5), "refs".
 const NOT_SHARED: &[&str] = &["refs/stash", "refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
 /// Copies of the tables of a reftable are begun again when git has rewritten them meanwhile.
 const TURNS: u32 = 16;
 
-/// The refs of a repository.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// The refs of a repository. There may be very many: they stay the one text that they are needed as.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Refs {
-    /// Full name and object id, sorted by name.
-    pub ids: Vec<(String, String)>,
+    /// As one file: gitrepository-layout(5), "packed-refs"; git(1) has no command for that.
+    pub packed: String,
     /// Full name, and that of the ref it stands for.
     pub symbolic: Vec<(String, String)>,
 }
@@ -34,7 +37,8 @@ impl Refs {
     }
 
     fn parse(said: &[u8]) -> Refs {
-        let mut refs = Refs::default();
+        let mut refs = Refs { packed: String::with_capacity(said.len() + HEAD.len()), symbolic: Vec::new() };
+        refs.packed.push_str(HEAD);
         for line in said.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok()) {
             let mut words = line.splitn(3, ' ');
             let (Some(id), Some(target), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
@@ -42,7 +46,7 @@ impl Refs {
                 continue;
             }
             match target.is_empty() {
-                true => refs.ids.push((name.into(), id.into())),
+                true => refs.packed.extend([id, " ", name, "\n"]),
                 false => refs.symbolic.push((name.into(), target.into())),
             }
         }
@@ -51,15 +55,8 @@ impl Refs {
 
     /// The object id of a ref.
     pub fn id(&self, name: &str) -> Option<&str> {
-        let at = self.ids.binary_search_by(|(other, _)| other.as_str().cmp(name)).ok()?;
-        Some(&self.ids[at].1)
-    }
-
-    /// As one file: gitrepository-layout(5), "packed-refs"; git(1) has no command for that.
-    pub fn packed(&self) -> String {
-        let mut packed = String::from("# pack-refs with: sorted \n");
-        self.ids.iter().for_each(|(name, id)| packed.extend([id, " ", name, "\n"]));
-        packed
+        let (before, _) = self.packed.split_once(&format!(" {name}\n"))?;
+        before.lines().next_back()
     }
 
     /// Writes them into a git folder.
@@ -67,7 +64,7 @@ impl Refs {
     /// # Errors
     /// Those of the file system.
     pub fn write(&self, git_folder: &Path) -> io::Result<()> {
-        fs::write(git_folder.join("packed-refs"), self.packed())?;
+        fs::write(git_folder.join("packed-refs"), &self.packed)?;
         for (name, target) in &self.symbolic {
             let file = git_folder.join(name);
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -103,13 +100,16 @@ mod tests {
     fn the_user_s_own_and_a_worktree_s_stay_outside() {
         let said = b"1a  refs/heads/main\n2b refs/remotes/o/main refs/remotes/o/HEAD\n3c  refs/stash\n4d  refs/bisect/bad\n5e  refs/tags/a b\n";
         let refs = Refs::parse(said);
-        assert_eq!(refs.ids, [("refs/heads/main".into(), "1a".into()), ("refs/tags/a b".into(), "5e".into())]);
+        assert_eq!(refs.packed, "# pack-refs with: sorted \n1a refs/heads/main\n5e refs/tags/a b\n");
         assert_eq!(refs.symbolic, [("refs/remotes/o/HEAD".into(), "refs/remotes/o/main".into())]);
-        assert_eq!((refs.id("refs/heads/main"), refs.id("refs/heads/x")), (Some("1a"), None));
+        assert_eq!(refs.id("refs/heads/main"), Some("1a"));
+        ["refs/heads/x", "refs/heads/mai", "heads/main", "with:"]
+            .iter()
+            .for_each(|no| assert_eq!(refs.id(no), None, "{no}"));
         let folder = tempfile::tempdir().unwrap();
         refs.write(folder.path()).unwrap();
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!(read("packed-refs"), "# pack-refs with: sorted \n1a refs/heads/main\n5e refs/tags/a b\n");
+        assert_eq!(read("packed-refs"), refs.packed);
         assert_eq!(read("refs/remotes/o/HEAD"), "ref: refs/remotes/o/main\n");
     }
 

@@ -83,7 +83,7 @@ fn fill(store: &Store, worktree: &Worktree, record: &Record, refs: &Refs) -> io:
     fs::write(pinned.join("alternates"), shown)?;
     fs::write(pinned.join("empty"), "")?;
     // What the import compares with.
-    fs::write(pinned.join("packed-refs"), refs.packed())?;
+    fs::write(pinned.join("packed-refs"), &refs.packed)?;
     fs::write(pinned.join("config"), config::file(&config::for_step(&worktree.settings)))?;
     copy(&record.common.join("HEAD"), &pinned.join("HEAD"))?;
     for file in ["attributes", "exclude", "grafts"] {
