@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::import::{self, Code, Rejected};
+use super::import::{self, Rejected};
 use super::lock::Lock;
 use super::record::Record;
 use super::store::Store;
@@ -79,7 +79,7 @@ impl RepoOutcome {
                     kept: store.root.clone(),
                 });
                 // What may pass the next time is tried again by the next run.
-                if !matches!(rejected.code, Code::Failed | Code::NoBox | Code::TookTooLong) {
+                if !rejected.code.may_pass() {
                     store.keep().unwrap_or_else(|e| stderr::warn(format!("{}: {e}", store.root.display())));
                 }
             }
