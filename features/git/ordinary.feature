@@ -207,6 +207,24 @@ Feature: Ordinary git
         | worktree in the temp folder | d=$(mktemp -d); git worktree add -q $d/w feat; tail -n 1 $d/w/feature >proof; git worktree remove $d/w | two |
         | worktree in the worktree | git worktree add -q w feat; tail -n 1 w/feature >proof; git worktree remove w | two |
 
+    Scenario Outline: what a repository of the kind <kind> brings along: <what>
+      Given the repository's kind is "<kind>"
+      When the step works with git: "<command>"
+      Then git ends well, without an error line or a lock
+      And outside, git "status --porcelain" prints ""
+      And outside, git "<asked>" prints "<answer>"
+      And planted, in the repository's own worktree git says otherwise
+
+      Examples:
+        | kind      | what                         | command                                                                | asked                  | answer |
+        | filter    | its filter works inside      | echo quiet >a.shout; git add a.shout; git commit -q -m Work            | show HEAD:a.shout      | QUIET  |
+        | submodule | its submodule is told inside | git submodule status \| grep -q ' part$'; git commit -q --allow-empty -m Work | log -1 --format=%s | Work   |
+        | submodule | its submodule is taken out   | git rm -q part; git commit -q -m Work                                  | show --format= --name-status -- part | D\\tpart |
+        | partial clone | what is here is looked through | git grep -c 'line 1' HEAD -- story >/dev/null; git commit -q --allow-empty -m Work | log -1 --format=%s | Work |
+        | shallow clone | it is told to be shallow | test "$(git rev-parse --is-shallow-repository)" = true; git commit -q --allow-empty -m Work | rev-list --count HEAD | 2 |
+        | worktree config | it is read inside      | test "$(git config lab.own)" = yes; git commit -q --allow-empty -m Work | log -1 --format=%s    | Work   |
+        | hooks in the worktree | its hooks run inside | printf '#!/bin/sh\necho ran >hooked; git add hooked\n' >.husky/pre-commit; git commit -q -a -m Work | show HEAD:hooked | ran |
+
     # What is deleted or gets an upstream takes its part of the config along, which may be told.
     @case:T17
     Scenario Outline: <what>

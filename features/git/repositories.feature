@@ -155,6 +155,17 @@ Feature: Git in a worktree, and the kinds of repository
       And planted, in the repository's own worktree git says otherwise
 
     @extra
+    Scenario: a commit has the author of a file that the repository's config includes
+      Given the repository's config has no "user"
+      And in the repository's config, "include.path" is "shared.config"
+      And the repository's git folder has the file "shared.config" with "[user]\nname = Grace\nemail = grace@devbox.example"
+      When the step works with git: "git commit -q --allow-empty -m Work"
+      Then git ends well, without an error line or a lock
+      And outside, its branch has the commit "Work"
+      And outside, git "log -1 --format=%an,%ae,%cn,%ce" prints "Grace,grace@devbox.example,Grace,grace@devbox.example"
+      And planted, in the repository's own worktree git says otherwise
+
+    @extra
     Scenario: a commit has the author that the caller's environment names
       Given the repository's config has no "user"
       And its caller has the variable "GIT_AUTHOR_NAME" with "Grace"

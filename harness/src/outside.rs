@@ -43,24 +43,52 @@ impl Outside {
     }
 }
 
-/// The branch that the worktree was given, and what it has more than main; no commits if main is not its past.
+/// The branch that the worktree is on, and what it has more than main; no commits if main is not its past.
 async fn commits(worktree: &Path) -> Result<(String, Option<Vec<String>>), String> {
-    const FORMAT: &str = "--format=%D%x00%s"; // where refs point, as git-log(1) tells them
     let log = git(worktree, &["log", "--first-parent", "--decorate=full", FORMAT]).await?;
-    let mut lines = log.stdout.lines().filter_map(|line| line.split_once('\0'));
-    let at = lines.clone().next().map_or("", |(refs, _)| refs);
-    let Some(branch) = at.split(", ").find_map(|name| name.strip_prefix("HEAD -> refs/heads/")) else {
-        return Ok((format!("no branch, but {at:?}: {}", log.told()), None));
-    };
-    let is_main = |refs: &str| refs.split(", ").any(|name| name == "refs/heads/main");
-    let mut commits: Vec<String> =
-        lines.by_ref().map_while(|(refs, subject)| (!is_main(refs)).then(|| subject.to_owned())).collect();
-    commits.reverse();
-    let from_main = log.stdout.lines().any(|line| line.split_once('\0').is_some_and(|(refs, _)| is_main(refs)));
-    Ok((branch.to_owned(), from_main.then_some(commits)))
+    match (branch(&log.stdout), since_main(&log.stdout)) {
+        (Some(branch), commits) => Ok((branch.to_owned(), commits)),
+        (None, _) => Ok((format!("no branch: {}", log.told()), None)),
+    }
+}
+
+/// The names that point to a commit, as git-log(1) tells them, and its subject.
+const FORMAT: &str = "--format=%D%x00%s";
+
+fn branch(log: &str) -> Option<&str> {
+    let (names, _) = log.lines().next()?.split_once('\0')?;
+    names.split(", ").find_map(|name| name.strip_prefix("HEAD -> refs/heads/"))
+}
+
+/// What is newer than main, oldest first.
+fn since_main(log: &str) -> Option<Vec<String>> {
+    let mut commits = Vec::new();
+    for (names, subject) in log.lines().filter_map(|line| line.split_once('\0')) {
+        if names.split(", ").any(|name| name.trim_start_matches("HEAD -> ") == "refs/heads/main") {
+            commits.reverse();
+            return Some(commits);
+        }
+        commits.push(subject.to_owned());
+    }
+    None
 }
 
 /// `notice:` is what a fresh repository gets told about branches without commits.
 fn is_quiet(said: &Said) -> bool {
     said.stdout.lines().chain(said.stderr.lines()).all(|line| line.is_empty() || line.starts_with("notice:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_are_those_since_main_and_there_must_be_one() {
+        let log = "HEAD -> refs/heads/a/b, refs/tags/t\0Two\n\0One\nrefs/heads/feat, refs/heads/main\0Begin\n\0Older\n";
+        assert_eq!(branch(log), Some("a/b"));
+        assert_eq!(since_main(log), Some(vec!["One".to_owned(), "Two".to_owned()]));
+        assert_eq!(since_main("HEAD -> refs/heads/main\0Begin\n"), Some(Vec::new()));
+        assert_eq!(since_main("HEAD -> refs/heads/a\0refs/heads/main\n"), None);
+        assert_eq!(branch("HEAD, refs/heads/a\0Two\n"), None);
+    }
 }

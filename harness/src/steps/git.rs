@@ -35,6 +35,12 @@ fn not_in_config(scene: &mut Scene, section: String) -> StepResult {
         .map_err(|e| format!("{}: {e}", repository.display()))
 }
 
+#[given(regex = r#"^the repository's git folder has the file "(.+)" with "(.*)"$"#)]
+fn in_git_folder(scene: &mut Scene, name: String, text: String) -> StepResult {
+    let path = home::repository_of(&scene.nonce, "demo").join(".git").join(name);
+    std::fs::write(&path, text.replace("\\n", "\n") + "\n").map_err(|e| format!("{}: {e}", path.display()))
+}
+
 /// In a home of the user's own: that of the lab is everybody's.
 #[given(regex = r#"(?s)^the user's git config says "(.+)"$"#)]
 fn users_config(scene: &mut Scene, text: String) -> StepResult {
@@ -114,7 +120,10 @@ struct Ended {
 
 impl Ended {
     fn of(launch: &Launch) -> Self {
-        let output = String::from_utf8_lossy(&launch.stdout);
+        Self::told_by(&String::from_utf8_lossy(&launch.stdout))
+    }
+
+    fn told_by(output: &str) -> Self {
         let all = |word: &str| output.lines().filter_map(|l| l.strip_prefix(word)).map(str::to_owned).collect();
         let codes: Vec<String> = all(CODE);
         Self { code: codes.first().cloned(), complaints: all(COMPLAINT), locks: all(LOCK) }
@@ -173,4 +182,19 @@ fn judge_config(scene: &Scene) -> (bool, String) {
 fn config(scene: &Scene) -> Vec<u8> {
     let folder = home::repository_of(&scene.nonce, "demo").join(".git");
     ["config", "config.worktree"].iter().flat_map(|name| std::fs::read(folder.join(name)).unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_the_lines_that_git_begins_so() {
+        let ended = Ended::told_by(
+            "git-code: 1\nerror: printed\ngit-complains: error: no\ngit-complains: hint: so\ngit-lock: a.lock\n",
+        );
+        assert_eq!((ended.code.as_deref(), ended.locks.len()), (Some("1"), 1));
+        assert_eq!(ended.errors(), ["error: no"]);
+        assert!(Ended::told_by("kusaw-shell: began\n").code.is_none());
+    }
 }
