@@ -14,6 +14,8 @@ pub enum Deviation {
     Fails,
     /// Its control cannot be shown.
     Inconclusive,
+    /// None: a case that holds although its guarantee is declared not to.
+    Holds,
 }
 
 /// A declared deviation: a claim that is known not to hold yet.
@@ -44,6 +46,7 @@ impl Deviation {
         match self {
             Self::Fails => Verdict::Fails,
             Self::Inconclusive => Verdict::Inconclusive,
+            Self::Holds => Verdict::Holds,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::expectation::Expectation;
+use super::expectation::{Deviation, Expectation};
 use super::observe::Observe;
 use super::part::Part;
 use crate::catalogue::{Catalogue, is_id};
@@ -196,7 +196,13 @@ impl Manifest {
     pub fn expectation(&self, id: &str, case: &str, platform: &str) -> Option<&Expectation> {
         let here = |e: &&Expectation| e.on.is_empty() || e.on.iter().any(|p| p == platform);
         let of_case = |e: &&Expectation| e.id.split_once('/') == Some((id, case));
-        self.expect.iter().filter(here).find(of_case).or_else(|| self.expect.iter().filter(here).find(|e| e.id == id))
+        let declared = self
+            .expect
+            .iter()
+            .filter(here)
+            .find(of_case)
+            .or_else(|| self.expect.iter().filter(here).find(|e| e.id == id));
+        declared.filter(|e| e.outcome != Deviation::Holds)
     }
 }
 
@@ -221,6 +227,14 @@ mod tests {
     fn an_unknown_key_is_an_error() {
         assert!(Manifest::parse(NONE).is_ok());
         assert!(Manifest::parse(&format!("{NONE}clams: [FS-06]\n")).unwrap_err().contains("clams"));
+    }
+
+    #[test]
+    fn a_case_outranks_its_guarantee() {
+        let more = "claims: [FS-06]\nexpect: [{id: FS-06, why: x}, {id: FS-06/a, why: y}, {id: FS-06/b, outcome: holds, why: z}]\n";
+        let manifest = Manifest::parse(&format!("{NONE}{more}")).unwrap();
+        let why = |case| manifest.expectation("FS-06", case, "linux").map(|e| e.why.as_str());
+        assert_eq!(["", "a", "b"].map(why), [Some("x"), Some("y"), None]);
     }
 
     #[test]
