@@ -154,7 +154,7 @@ fn part_of(path: &Path, is_own: bool) -> Option<Part> {
         | ["objects", "info", "alternates" | "http-alternates", ..]
         | ["worktrees", _, "config.worktree" | "info" | "commondir" | "gitdir", ..] => Some(Part::Related),
         ["worktrees", _, ..] if !is_own => Some(Part::Others),
-        ["index" | "ORIG_HEAD" | "logs"] | ["logs", "HEAD"] => Some(Part::Others),
+        ["index" | "ORIG_HEAD"] | ["logs", "HEAD"] => Some(Part::Others),
         _ => None,
     }
 }
