@@ -125,7 +125,7 @@ Feature: What a step commits
         | .git                          | commit $(entry 100644 blob $(blob x) .git)                        |
         | .git as a folder              | commit $(entry 040000 tree $(git rev-parse HEAD^{tree}) .git)     |
         | .git as a link                | commit $(entry 120000 blob $(blob x) .git)                        |
-        | .GIT                          | commit $(entry 100644 blob $(blob x) .GIT)                        |
+        | .git in capitals              | commit $(entry 100644 blob $(blob x) .GIT)                        |
         | git~1                         | commit $(entry 100644 blob $(blob x) git~1)                       |
         | .git with a letter of no width | commit $(entry 100644 blob $(blob x) '.g\\0342\\0200\\0214it')   |
         | .git as a stream of NTFS      | commit $(entry 100644 blob $(blob x) '.git::$INDEX_ALLOCATION')   |
