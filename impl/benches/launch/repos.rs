@@ -51,7 +51,8 @@ pub fn rows(ground: &Ground) -> io::Result<Vec<Program>> {
     let factory = "repos";
     ground.kusaw(factory, &settings(ground))?;
     ground.hand_over()?;
-    sh(ground, "git init -q --bare plain")?;
+    // As kusaw sets it: no second process after each commit.
+    sh(ground, "git init -q --bare plain && git --git-dir=plain config maintenance.auto false")?;
     sh(ground, &format!("git init -q small && cd small && echo one > file && git add file && {COMMIT} one"))?;
     large(ground)?;
     sh(ground, "cp -r loose packed && git -C packed pack-refs --all")?;
