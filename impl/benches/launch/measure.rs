@@ -74,7 +74,11 @@ fn launch(program: &mut Program) -> io::Result<Option<Sample>> {
     reap_the_rest(program.name)?;
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     let (before, after) = marks.map_or((0.0, 0.0), |(start, end)| (ms(start - began), ms(ended - end)));
-    Ok(Some(Sample { wall: ms(ended - began), cpu: used()? - used_before, before, after }))
+    let sample = Sample { wall: ms(ended - began), cpu: used()? - used_before, before, after };
+    if let Some(tidy) = &mut program.tidy {
+        tidy.status()?;
+    }
+    Ok(Some(sample))
 }
 
 /// When the first byte and the last came through the pipe, if there is one.

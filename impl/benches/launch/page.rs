@@ -170,8 +170,9 @@ impl Page {
 
 const ABOUT_REPOS: &str = "
 Worktree, private store and import: against the same step without a repo, whose commits go into a git folder that is given
-to it whole. A small repository has one commit; a large one has 50,000 objects, 20,000 refs and 100 files. What earlier
-attempts of the run have left, their worktrees, branches and packs, is still there.
+to it whole. A small repository has one commit; a large one has 50,000 objects, 20,000 refs and 100 files. Each attempt
+finds it as it was made; what attempts leave adds up: each later git reads their worktrees and packs, until `git gc` and
+`git worktree remove`.
 ";
 
 fn cpu(row: &Program) -> String {

@@ -26,6 +26,8 @@ pub struct Program {
     pub every: usize,
     /// Its step writes a line when it starts, and one when it ends.
     pub marked: bool,
+    /// Run after each launch; not measured.
+    pub tidy: Option<Command>,
     /// Mounts inside.
     pub mounts: Option<usize>,
     /// One a round.
@@ -157,6 +159,7 @@ impl Program {
             exit_code: 0,
             every: 1,
             marked: false,
+            tidy: None,
             mounts: None,
             samples: Vec::new(),
         }

@@ -51,21 +51,31 @@ pub fn rows(ground: &Ground) -> io::Result<Vec<Program>> {
     let factory = "repos";
     ground.kusaw(factory, &settings(ground))?;
     ground.hand_over()?;
-    sh(ground, "git init -q --bare plain")?;
+    // As kusaw sets it: no second process after each commit.
+    sh(ground, "git init -q --bare plain && git --git-dir=plain config maintenance.auto false")?;
     sh(ground, &format!("git init -q small && cd small && echo one > file && git add file && {COMMIT} one"))?;
     large(ground)?;
     sh(ground, "cp -r loose packed && git -C packed pack-refs --all")?;
-    let row = |name, more_than, step: String| {
-        let command = run(ground, &step);
-        Program { more_than, every: 4, marked: true, ..Program::new(name, Table::Repos, command) }
+    sh(ground, "touch small/.git/made loose/.git/made packed/.git/made")?;
+    let row = |name, more_than, step: String, tidy: String| {
+        let (command, tidy) = (run(ground, &step), shell(ground, &format!("rm -rf repos/attempts{tidy}")));
+        Program { more_than, every: 4, marked: true, tidy: Some(tidy), ..Program::new(name, Table::Repos, command) }
     };
-    let without = COMMITS.iter().zip(WITHOUT).map(|(commits, name)| row(name, None, format!("none-{commits}")));
-    let with = REPOS.iter().flat_map(|(repo, names)| {
-        let steps = COMMITS.iter().map(move |commits| format!("{repo}-{commits}"));
-        steps.zip(names).zip(WITHOUT).map(|((step, name), than)| row(name, Some(than), step))
-    });
-    Ok(without.chain(with).collect())
+    let mut rows = Vec::new();
+    for (commits, name) in COMMITS.iter().zip(WITHOUT) {
+        rows.push(row(name, None, format!("none-{commits}"), String::new()));
+    }
+    for (repo, names) in REPOS {
+        for ((commits, name), than) in COMMITS.iter().zip(names).zip(WITHOUT) {
+            rows.push(row(name, Some(than), format!("{repo}-{commits}"), format!("; cd {repo}/.git; {FORGET}")));
+        }
+    }
+    Ok(rows)
 }
+
+/// Takes an attempt out of a git folder, so that the next one finds it as it was made: git reads every pack and worktree.
+const FORGET: &str =
+    "rm -rf worktrees refs/heads/kusaw logs/refs/heads/kusaw; find objects/pack -type f -newer made -delete";
 
 /// One attempt with each repository, looked at while its step runs and when it is over.
 pub fn disk(ground: &Ground) -> io::Result<Vec<Disk>> {
@@ -155,9 +165,15 @@ fn large(ground: &Ground) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("git fast-import: {status}"))) }
 }
 
+fn shell(ground: &Ground, script: &str) -> Command {
+    let mut command = ground.command("/bin/sh");
+    command.args(["-c", script]);
+    command
+}
+
 /// As the user, in the home.
 fn sh(ground: &Ground, script: &str) -> io::Result<()> {
-    let status = ground.command("/bin/sh").args(["-c", script]).status()?;
+    let status = shell(ground, script).status()?;
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("{script}: {status}"))) }
 }
 
