@@ -118,3 +118,25 @@ fn what_a_killed_kusaw_leaves_is_imported_by_the_next_run() {
     assert_eq!(recovered[0]["rejected"], Value::Null);
     assert!(!factory.attempt().join("git").exists());
 }
+
+#[test]
+fn no_filter_runs_outside_and_a_change_of_the_same_length_at_once_is_seen() {
+    // At once: the file is as new as the index, and git cannot tell by its times that it is another.
+    let factory = factory("", "true");
+    let ran = factory.home().join("ran");
+    let program = format!("echo ran >>{}; cat", ran.display());
+    factory.commit("demo", ".gitattributes", "* filter=own\n");
+    for key in ["filter.own.clean", "filter.own.smudge"] {
+        factory.git("demo", &["config", key, &program]);
+    }
+    factory::settings(
+        &factory,
+        "sandbox: {mode: required}",
+        "printf 'two\\n' >file; echo x >other; git -c filter.own.clean= add other; git commit -q -m work",
+    );
+    factory.run("s").code(0);
+    assert_eq!(repo(&factory)["rejected"], Value::Null);
+    assert!(!ran.exists(), "a filter ran outside");
+    let status = ["-c", "filter.own.clean=", "status", "--porcelain"];
+    assert_eq!(factory.git("f/attempts/a/worktrees/demo", &status), " M file\n");
+}

@@ -1,7 +1,7 @@
 //! The worktree's index after its branch has moved: that of the new commit, with what git knows of unchanged files. The step's
-//! own index is never read. No file of the worktree is touched, and no filter runs.
+//! own index is never read. No file of the worktree is touched or looked at, and no filter runs.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 
 use super::code::{Code, Fault};
@@ -18,15 +18,21 @@ pub fn rebuild(store: &Store, record: &Record, tip: &str) -> Result<(), Fault> {
     if !place.is_file() || !record.worktree.is_dir() {
         return Ok(());
     }
-    let made = store.import().join("index");
-    fs::copy(&place, &made).map_err(Fault::failed(made.display()))?;
-    let git = Git::of(&record.admin).with("GIT_INDEX_FILE", &made).with("GIT_WORK_TREE", &record.worktree);
+    let (made, nothing) = (store.import().join("index"), store.import().join("nothing"));
+    let written = fs::copy(&place, &made).and_then(|_| fs::create_dir_all(&nothing));
+    let written = written.and_then(|()| fs::metadata(&place)?.modified()).map_err(Fault::failed(made.display()))?;
+    // The worktree is one without files: git reads what is as new as the index, and the user's filters with it.
+    let git = Git::of(&record.admin).with("GIT_INDEX_FILE", &made).with("GIT_WORK_TREE", &nothing);
     // Without -u: only the index. A split index would lie in the worktree's folder.
     git.run(["-c", "core.splitIndex=false", "read-tree", "--reset", tip])
         .map_err(|said| Fault::new(Code::Failed, format!("read-tree: {said}")))?;
     let beside = beside(record);
-    // As git has it: an index is not synced, it can be made anew.
-    fs::copy(&made, &beside).and_then(|_| fs::rename(&beside, &place)).map_err(Fault::failed(place.display()))
+    // As git has it: an index is not synced, it can be made anew. It is as old as the one before: what was as new as that one is
+    // compared by the user's next git.
+    fs::copy(&made, &beside)
+        .and_then(|_| File::options().write(true).open(&beside)?.set_modified(written))
+        .and_then(|()| fs::rename(&beside, &place))
+        .map_err(Fault::failed(place.display()))
 }
 
 /// The new index, before it takes the old one's place.
