@@ -1,5 +1,6 @@
 //! From settings to a reach, and from there to the end of a step in its sandbox.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use super::Attempt;
@@ -63,7 +64,14 @@ impl Attempt<'_> {
         let end = bubblewrap::launch(waiting, launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         egress.into_iter().for_each(|egress| egress.finish());
-        *git = views.end(end.is_ok());
+        // Signals that came before were the step's. From now on one that asks ends the import, and the next run goes on with it.
+        while matches!(signals.next(), Ok(Some(_))) {}
+        let asked = Cell::new(false);
+        let stop = || {
+            asked.set(asked.get() || matches!(signals.asked(), Ok(Some(_))));
+            asked.get()
+        };
+        *git = views.end(end.is_ok(), &stop);
         if end.is_ok() {
             self.take_set_id();
         }

@@ -104,12 +104,13 @@ impl Views {
         if self.all.is_empty() { Ok(()) } else { recover::note(&self.attempt, launcher) }
     }
 
-    /// Nothing lives in the sandbox any more. What was executed is imported.
-    pub fn end(&self, executed: bool) -> Vec<RepoOutcome> {
+    /// Nothing lives in the sandbox any more. What was executed is imported, unless `stop` says that the user does not want to
+    /// wait for it.
+    pub fn end(&self, executed: bool, stop: &dyn Fn() -> bool) -> Vec<RepoOutcome> {
         let mut outcomes = Vec::new();
         for (store, view) in &self.all {
             match executed {
-                true => outcomes.push(RepoOutcome::of_import(store, &view.record)),
+                true => outcomes.push(RepoOutcome::of_import(store, &view.record, stop)),
                 false => store.done().unwrap_or_else(|e| stderr::warn(format!("{}: {e}", store.root.display()))),
             }
         }
@@ -125,24 +126,22 @@ pub fn recover(factory: &Path) {
         // Of most there is nothing to tell: their step had not committed anything.
         for outcome in outcomes.iter().filter(|outcome| outcome.tip != outcome.base || outcome.rejected.is_some()) {
             let tip = outcome.tip.get(..12).unwrap_or(&outcome.tip);
-            stderr::say(format!(
-                "recovered attempt {attempt}: {} of repo {} is at {tip}",
-                outcome.branch, outcome.repo
-            ));
+            let what = match outcome.rejected {
+                None => format!("recovered: {} is at {tip}", outcome.branch),
+                Some(_) => "not recovered".into(),
+            };
+            stderr::say(format!("attempt {attempt}, repo {}: {what}", outcome.repo));
             told(outcome);
         }
     }
 }
 
 fn told(outcome: &RepoOutcome) {
-    if let Some(rejected) = &outcome.rejected {
-        stderr::warn(format!(
-            "repo {}: what the step committed was not imported: {}: {}\nfix: {}\nit is kept in {}",
-            outcome.repo,
-            rejected.reason,
-            rejected.detail,
-            rejected.fix,
-            rejected.kept.display()
-        ));
-    }
+    let Some(rejected) = &outcome.rejected else { return };
+    let kept =
+        if rejected.kept.exists() { format!("\nit is kept in {}", rejected.kept.display()) } else { String::new() };
+    stderr::warn(format!(
+        "repo {}: what the step committed was not imported: {}: {}\nfix: {}{kept}",
+        outcome.repo, rejected.reason, rejected.detail, rejected.fix
+    ));
 }

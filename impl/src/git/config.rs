@@ -35,18 +35,73 @@ pub fn last<'a>(settings: &'a [Setting], key: &str) -> Option<&'a [u8]> {
     settings.iter().rev().find(|setting| setting.key == key.as_bytes())?.value.as_deref()
 }
 
-/// Sections that hold credentials, or speak of files and keys that are not there.
-const SECTIONS: &[&str] = &["credential", "gpg", "imap", "include", "includeif", "sendemail"];
+/// Sections that a step's git works with, and that hold no credentials by their meaning: git-config(1).
+const SECTIONS: &[&str] = &[
+    "add",
+    "advice",
+    "alias",
+    "am",
+    "apply",
+    "author",
+    "blame",
+    "branch",
+    "checkout",
+    "clean",
+    "color",
+    "column",
+    "commit",
+    "committer",
+    "core",
+    "diff",
+    "extensions",
+    "feature",
+    "fetch",
+    "filter",
+    "format",
+    "gc",
+    "grep",
+    "help",
+    "i18n",
+    "index",
+    "init",
+    "interactive",
+    "log",
+    "mailmap",
+    "maintenance",
+    "merge",
+    "notes",
+    "pack",
+    "pretty",
+    "pull",
+    "push",
+    "rebase",
+    "reftable",
+    "remote",
+    "repack",
+    "rerere",
+    "revert",
+    "sequence",
+    "showbranch",
+    "splitindex",
+    "stash",
+    "status",
+    "submodule",
+    "tag",
+    "transfer",
+    "uploadpack",
+    "url",
+    "user",
+    "versionsort",
+    "worktree",
+];
 
-/// The same for single settings of a section, whatever the subsection.
-const KEYS: &[(&str, &str)] = &[
+/// Of those, what is for signing, needs a key or a host, or starts a process that stays.
+const NOT: &[(&str, &str)] = &[
     ("commit", "gpgsign"),
+    ("core", "askpass"),
     ("core", "fsmonitor"),
-    ("http", "cookiefile"),
-    ("http", "extraheader"),
-    ("http", "proxy"),
-    ("http", "sslcert"),
-    ("http", "sslkey"),
+    ("core", "gitproxy"),
+    ("core", "sshcommand"),
     ("push", "gpgsign"),
     ("remote", "proxy"),
     ("tag", "forcesignannotated"),
@@ -54,12 +109,35 @@ const KEYS: &[(&str, &str)] = &[
     ("user", "signingkey"),
 ];
 
-/// Parts of the names of other settings that hold credentials: those of tools that keep theirs here.
-const WORDS: &[&str] = &["apikey", "credential", "passw", "secret", "token"];
+/// Parts of keys and values that are, or speak of, credentials.
+const WORDS: &[&str] = &[
+    "access_key",
+    "accesskey",
+    "api-key",
+    "api_key",
+    "apikey",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "extraheader",
+    "passphrase",
+    "passw",
+    "private_key",
+    "privatekey",
+    "pwd",
+    "secret",
+    "sshpass",
+    "token",
+];
 
-/// The settings that a step may see: nothing that is a credential, or is where signing needs a key.
+/// The settings that a step may see: nothing that is a credential, or is where signing needs a key. What is not known to be
+/// harmless is left out: tools keep what they like in a repository's settings.
 pub fn for_step(settings: &[Setting]) -> Vec<Setting> {
     let shown = settings.iter().filter(|setting| !is_private(&setting.key));
+    let shown = shown.filter(|Setting { key, value }| {
+        [Some(key), value.as_ref()].into_iter().flatten().all(|text| is_harmless(text))
+    });
     shown
         .map(|setting| Setting {
             key: without_userinfo(&setting.key),
@@ -71,10 +149,16 @@ pub fn for_step(settings: &[Setting]) -> Vec<Setting> {
 fn is_private(key: &[u8]) -> bool {
     let (section, _, name) = parts(key);
     let is = |part: &[u8], word: &str| part.eq_ignore_ascii_case(word.as_bytes());
-    let name_text = String::from_utf8_lossy(name).to_lowercase();
-    SECTIONS.iter().any(|word| is(section, word))
-        || KEYS.iter().any(|(of, word)| is(section, of) && is(name, word))
-        || WORDS.iter().any(|word| name_text.contains(word))
+    !SECTIONS.iter().any(|word| is(section, word)) || NOT.iter().any(|(of, word)| is(section, of) && is(name, word))
+}
+
+/// Whether there is no word of credentials in it, no command of the shell, no helper of a transport, and no more than one URL:
+/// of one the user can be taken away.
+fn is_harmless(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text).to_lowercase();
+    let is_more_than_a_url = text.contains("://") && text.contains('@') && text.contains([' ', '\t', '\n', '"', '\'']);
+    let is_command = text.starts_with('!') || text.starts_with("ext::");
+    !is_command && !is_more_than_a_url && !WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Section, subsection, name: the first and the last have no dot in them.
@@ -87,30 +171,19 @@ fn parts(key: &[u8]) -> (&[u8], Option<&[u8]>, &[u8]) {
     (&key[..first], subsection, &key[last + 1..])
 }
 
-/// Takes `user:password@` out of every URL in it, and for http(s) a user alone as well: it may be a token.
+/// Takes `user:password@` out of a URL, and for http(s) a user alone as well: it may be a token. The host begins after the last
+/// @ before the first slash, question mark or hash, as git has it (url.c).
 fn without_userinfo(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.windows(3).position(|three| three == b"://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.extend_from_slice(before);
-        let end = after.iter().position(|byte| b"/?# \t\n\"'".contains(byte)).unwrap_or(after.len());
-        let authority = &after[..end];
-        let is_web = out[..out.len() - 3].to_ascii_lowercase();
-        let is_web = is_web.ends_with(b"http") || is_web.ends_with(b"https");
-        match authority.iter().rposition(|byte| *byte == b'@') {
-            Some(sign) if is_web => out.extend_from_slice(&authority[sign + 1..]),
-            Some(sign) => {
-                let user = authority[..sign].split(|byte| *byte == b':').next().unwrap_or_default();
-                out.extend_from_slice(user);
-                out.extend_from_slice(&authority[sign..]);
-            }
-            None => out.extend_from_slice(authority),
-        }
-        rest = &after[end..];
+    let Some(at) = text.windows(3).position(|three| three == b"://") else { return text.into() };
+    let (scheme, rest) = (&text[..at + 3], &text[at + 3..]);
+    let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+    let Some(sign) = rest[..end].iter().rposition(|byte| *byte == b'@') else { return text.into() };
+    let is_web = [&b"http"[..], b"https"].iter().any(|web| text[..at].to_ascii_lowercase().ends_with(web));
+    let user = rest[..sign].split(|byte| *byte == b':').next().unwrap_or_default();
+    match is_web {
+        true => [scheme, &rest[sign + 1..]].concat(),
+        false => [scheme, user, &rest[sign..]].concat(),
     }
-    out.extend_from_slice(rest);
-    out
 }
 
 /// The settings as a file: git-config(1), SYNTAX. In their order, because later ones count.
@@ -158,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_a_step_needs_stays() {
-        insta::assert_snapshot!(shown("core.bare=false\ncore.autocrlf\nbranch.a.b \"c\".remote=origin\nalias.x=!a \"b\" \\c\ncore.hookspath=.husky/_"), @r#"
+        insta::assert_snapshot!(shown("core.bare=false\ncore.autocrlf\nbranch.a.b \"c\".remote=origin\nalias.x=a \"b\" \\c\ncore.hookspath=.husky/_"), @r#"
         [core]
         	bare = "false"
         [core]
@@ -166,7 +239,7 @@ mod tests {
         [branch "a.b \"c\""]
         	remote = "origin"
         [alias]
-        	x = "!a \"b\" \\c"
+        	x = "a \"b\" \\c"
         [core]
         	hookspath = ".husky/_"
         "#);
@@ -174,23 +247,41 @@ mod tests {
 
     #[test]
     fn credentials_and_signing_do_not() {
-        let private = "credential.helper=store\ncredential.https://a.example.username=u\nhttp.https://a.example/.extraheader=Authorization: x\nhttp.proxy=http://u:p@proxy\nuser.signingkey=A\ncommit.gpgsign=true\ngpg.ssh.program=/p\nincludeif.gitdir:/a.path=b\ngithub.oauth-token=t\nhub.apikey=k\nfoo.bar.smtppassword=p";
-        assert_eq!(shown(private), "");
+        for private in [
+            "credential.helper=store",
+            "credential.https://a.example.username=u",
+            "http.https://a.example/.extraheader=Authorization: x",
+            "http.proxy=http://u:p@proxy",
+            "user.signingkey=A",
+            "commit.gpgsign=true",
+            "gpg.ssh.program=/p",
+            "includeif.gitdir:/a.path=b",
+            "token.github=t",
+            "hub.apikey=k",
+            "alias.pat=!curl -H x",
+            "alias.x=-c http.extraheader=x fetch",
+            "core.sshcommand=sshpass -p x ssh",
+            "lfs.customtransfer.x.args=x",
+            "remote.o.url=https://a.example/r?access_token=x",
+            "remote.o.url=ext::sh -c x",
+            "remote.o.url=https://a:b c@a.example/r",
+            "remote.o.url=https://a:b'c@a.example/r",
+        ] {
+            assert_eq!(shown(private), "", "{private}");
+        }
     }
 
     #[test]
     fn a_url_loses_what_stands_before_its_host() {
         let url = |url: &str| String::from_utf8(without_userinfo(url.as_bytes())).unwrap();
-        assert_eq!(url("https://user:secret@a.example/r?x=@"), "https://a.example/r?x=@");
-        assert_eq!(url("https://token@a.example"), "https://a.example");
+        assert_eq!(url("https://user:s3same@a.example/r?x=@"), "https://a.example/r?x=@");
+        assert_eq!(url("https://user:s@3@a.example#@"), "https://a.example#@");
+        assert_eq!(url("HTTPS://t@a.example"), "HTTPS://a.example");
         assert_eq!(url("ssh://git@a.example:22/r"), "ssh://git@a.example:22/r");
         assert_eq!(url("ssh://git:pw@a.example/r"), "ssh://git@a.example/r");
         assert_eq!(url("git@a.example:r.git"), "git@a.example:r.git");
-        assert_eq!(url("a https://t@b http://u:p@c/d"), "a https://b http://c/d");
-        assert_eq!(
-            shown("url.https://t@a.example/.insteadof=gh:"),
-            "[url \"https://a.example/\"]\n\tinsteadof = \"gh:\"\n"
-        );
+        let instead = "[url \"https://a.example/\"]\n\tinsteadof = \"gh:\"\n";
+        assert_eq!(shown("url.https://t@a.example/.insteadof=gh:"), instead);
     }
 
     #[test]

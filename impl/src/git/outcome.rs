@@ -46,7 +46,8 @@ pub struct Rejection {
 
 impl RepoOutcome {
     /// Imports and says what came of it. What was imported is removed; what was rejected is kept, and looked at no more.
-    pub fn of_import(store: &Store, record: &Record) -> RepoOutcome {
+    /// `stop` says whether the user has asked kusaw to end: then the next run imports.
+    pub fn of_import(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> RepoOutcome {
         let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_string();
         let mut outcome = RepoOutcome {
             repo: record.repo.clone(),

@@ -45,7 +45,8 @@ fn of_attempt(attempt: &Path) -> Option<Vec<RepoOutcome>> {
     let stores = stores.filter(|path| path.is_dir()).map(|root| Store { root });
     // Without a record nothing was executed: it is written before.
     let recorded = stores.filter_map(|store| read(&store).map(|record| (store, record)));
-    let outcomes: Vec<RepoOutcome> = recorded.map(|(store, record)| RepoOutcome::of_import(&store, &record)).collect();
+    let outcomes: Vec<RepoOutcome> =
+        recorded.map(|(store, record)| RepoOutcome::of_import(&store, &record, &|| false)).collect();
     if !outcomes.is_empty() {
         let text = serde_json::to_vec_pretty(&outcomes).unwrap_or_default();
         let _ = fs::remove_file(attempt.join(OUTCOME));
@@ -78,8 +79,9 @@ pub fn note(attempt: &Path, launcher: i32) -> io::Result<()> {
     File::create_new(note_of(attempt))?.write_all(lines.as_bytes())
 }
 
+/// No repo is called like this: a name begins with a letter or a digit.
 fn note_of(attempt: &Path) -> PathBuf {
-    store::folder(attempt).join("processes")
+    store::folder(attempt).join(".processes")
 }
 
 fn is_dead_in_time(attempt: &Path) -> bool {
