@@ -116,7 +116,7 @@ fn clone(folder: &Path, how: &str) -> io::Result<PathBuf> {
 
 fn worktree_config(folder: &Path) -> io::Result<PathBuf> {
     git(folder, &["config", "extensions.worktreeConfig", "true"])?;
-    git(folder, &["config", "--worktree", "lab.own", "yes"])?;
+    git(folder, &["config", "--worktree", "core.abbrev", "12"])?;
     as_it_is(folder)
 }
 
