@@ -31,3 +31,10 @@ Feature: Artifacts
         | end                      | command    | code |
         | a step that fails        | exit 7     | 7    |
         | a step killed by SIGKILL | kill -9 $$ | 137  |
+
+    @extra @case:W14
+    Scenario: the set-user-id bit on an artifact does not outlast the attempt
+      When the step runs the shell command "cp tools/probe {artifacts}/left; chmod 4755 {artifacts}/left; [ -u {artifacts}/left ]"
+      Then the step ends with 0
+      And in the artifacts, "left" is a file without set-id bits
+      And planted, with both bits set on it again it is not so

@@ -161,24 +161,3 @@ Feature: Nothing is written elsewhere
       When the step runs the probe "write ~/written-{nonce} x"
       Then "~/written-{nonce}" is not there afterwards
       And bare, the same probe writes "~/written-{nonce}"
-
-    # A program that a step leaves must not run as the step's user when somebody else starts it. Inside, no mount heeds the bits.
-    @extra @case:W14
-    Scenario Outline: <bits> on a file in <place> does not outlast the attempt
-      When the step runs the shell command "cp tools/probe <path>; chmod <mode> <path>; [ -<test> <path> ]"
-      Then the step ends with 0
-      And in <where>, "left" is a file without set-id bits
-      And planted, with both bits set on it again it is not so
-
-      Examples:
-        | bits                 | place             | where         | path             | mode | test |
-        | the set-user-id bit  | the worktree      | the worktree  | left             | 4755 | u    |
-        | the set-group-id bit | the worktree      | the worktree  | left             | 2755 | g    |
-        | the set-user-id bit of a file that nobody may read | the worktree | the worktree | left | 4111 | u |
-
-    @extra @case:W14 @needs:artifacts
-    Scenario: the set-user-id bit on a file in the artifacts does not outlast the attempt
-      When the step runs the shell command "cp tools/probe {artifacts}/left; chmod 4755 {artifacts}/left; [ -u {artifacts}/left ]"
-      Then the step ends with 0
-      And in the artifacts, "left" is a file without set-id bits
-      And planted, with both bits set on it again it is not so

@@ -218,3 +218,17 @@ Feature: The worktree
         | a colon         | a:b                |
         | a hash          | a #b               |
         | a newline       | a\nb               |
+
+    # A program that a step leaves must not run as the step's user when somebody else starts it. Inside, no mount heeds the bits.
+    @extra @case:W14
+    Scenario Outline: <bits> does not outlast the attempt
+      When the step runs the shell command "cp tools/probe left; chmod <mode> left; [ -<test> left ]"
+      Then the step ends with 0
+      And in the worktree, "left" is a file without set-id bits
+      And planted, with both bits set on it again it is not so
+
+      Examples:
+        | bits                                           | mode | test |
+        | the set-user-id bit                            | 4755 | u    |
+        | the set-group-id bit                           | 2755 | g    |
+        | the set-user-id bit of a file that nobody may read | 4111 | u |

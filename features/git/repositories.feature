@@ -14,7 +14,7 @@ Feature: Git in a worktree, and the kinds of repository
       When the step works with git: "<command>"
       Then git ends well, without an error line or a lock
       And in the worktree, "proof" ends in "<proof>"
-      And planted, in the repository's own worktree it is not so
+      And planted, with another text in its place it is not so
 
       Examples:
         | what                              | command                                                     | proof              |
@@ -120,7 +120,8 @@ Feature: Git in a worktree, and the kinds of repository
         | kind                     |
         | hooks in the worktree    |
 
-      @case:T14
+      # A typed refusal would be right as well.
+      @case:T14 @extra
       Examples:
         | kind                     |
         | git folder by a link     |

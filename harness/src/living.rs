@@ -71,6 +71,22 @@ pub fn family(head: i32, mark: &str) -> Vec<Process> {
     }
 }
 
+/// Those below a process that have a mark in their argv.
+pub fn below(head: i32, mark: &str) -> Vec<Process> {
+    let (mut rest, mut found): (Vec<Process>, Vec<Process>) = (all().collect(), Vec::new());
+    let mut known = BTreeSet::from([head]);
+    loop {
+        let (more, others): (Vec<Process>, Vec<Process>) = rest.into_iter().partition(|p| known.contains(&p.parent));
+        if more.is_empty() {
+            found.retain(|process| process.words.contains(mark));
+            return found;
+        }
+        known.extend(more.iter().map(|process| process.pid));
+        found.extend(more);
+        rest = others;
+    }
+}
+
 /// Those of a family that still live.
 pub fn still(family: &[Process]) -> Vec<Process> {
     let known: BTreeSet<(i32, u64)> = family.iter().map(|process| (process.pid, process.began)).collect();

@@ -13,11 +13,16 @@ pub enum Phase {
     Step,
     /// After its last, while its launcher has still to do.
     End,
+    /// In the end, when no process of the step is there any more: what it has committed is taken over.
+    Import,
 }
 
 impl Phase {
-    /// All of them, in order.
+    /// Those of every attempt, in order.
     pub const ALL: [Self; 3] = [Self::Launch, Self::Step, Self::End];
+
+    /// Those of an attempt whose step commits, in order.
+    pub const COMMITTING: [Self; 3] = [Self::Launch, Self::Step, Self::Import];
 
     /// The word in features and records.
     pub fn word(self) -> &'static str {
@@ -25,6 +30,7 @@ impl Phase {
             Self::Launch => "launch",
             Self::Step => "step",
             Self::End => "end",
+            Self::Import => "import",
         }
     }
 }
@@ -55,20 +61,32 @@ struct Known {
 const TRIES: usize = 5;
 
 impl Moments {
-    /// To hit each phase so often.
-    pub fn new(wanted: usize, seed: u64) -> Self {
-        let known = |lasts| Known { hits: 0, aimed: 0, lasts: Duration::from_millis(lasts) };
-        // Guesses, which the first attempts correct.
-        let phases = [(Phase::Launch, known(50)), (Phase::Step, known(20)), (Phase::End, known(4))];
-        Self { seed, attempts: 0, state: seed, wanted, phases: BTreeMap::from(phases) }
+    /// To hit each of these phases so often.
+    pub fn new(phases: &[Phase], wanted: usize, seed: u64) -> Self {
+        let lasts = |phase: &Phase| match phase {
+            // A guess, which the first attempts correct.
+            Phase::Launch => 50,
+            // A step without work, and what follows: no longer than it lasts on a fast host.
+            Phase::Step => 20,
+            Phase::End | Phase::Import => 4,
+        };
+        let known = |phase: &Phase| Known { hits: 0, aimed: 0, lasts: Duration::from_millis(lasts(phase)) };
+        let phases = phases.iter().map(|phase| (*phase, known(phase))).collect();
+        Self { seed, attempts: 0, state: seed, wanted, phases }
+    }
+
+    /// A phase lasts so long, as an attempt has shown that nobody killed.
+    pub fn measured(&mut self, phase: Phase, time: Duration) {
+        self.phases.entry(phase).and_modify(|known| known.lasts = time);
     }
 
     /// The phase that the next attempt is to be killed in: the one that lacks most. None if nothing lacks, or too many
     /// attempts have failed.
     pub fn aim(&mut self) -> Option<Phase> {
         let lacks = |known: &Known| self.wanted.saturating_sub(known.hits + known.aimed);
+        let all = self.phases.len();
         let (phase, known) = self.phases.iter_mut().max_by_key(|(_, known)| lacks(known))?;
-        if self.wanted <= known.hits + known.aimed || self.attempts >= Phase::ALL.len() * TRIES * self.wanted {
+        if self.wanted <= known.hits + known.aimed || self.attempts >= all * TRIES * self.wanted {
             return None;
         }
         known.aimed += 1;
@@ -117,13 +135,13 @@ mod tests {
 
     #[test]
     fn each_phase_is_aimed_at_until_it_was_hit_often_enough() {
-        let mut moments = Moments::new(3, 1);
+        let mut moments = Moments::new(&Phase::ALL, 3, 1);
         while let Some(phase) = moments.aim() {
             moments.done(phase, Some(phase));
         }
         assert_eq!(moments.least(), 3);
         assert_eq!(moments.attempts, 9);
-        let mut moments = Moments::new(3, 1);
+        let mut moments = Moments::new(&Phase::ALL, 3, 1);
         while let Some(phase) = moments.aim() {
             moments.done(phase, None);
         }
@@ -133,7 +151,7 @@ mod tests {
     #[test]
     fn moments_lie_in_the_phase_and_come_again_with_the_seed() {
         let draw = |seed| {
-            let mut moments = Moments::new(1, seed);
+            let mut moments = Moments::new(&Phase::ALL, 1, seed);
             std::array::from_fn::<_, 8, _>(|_| moments.moment(Phase::Launch))
         };
         assert_eq!(draw(7), draw(7));

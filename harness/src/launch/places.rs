@@ -24,13 +24,15 @@ pub fn absolute(plan: &Plan, list: &str) -> Vec<String> {
     plan.paths(list).iter().map(|path| Lab::expand(path)).collect()
 }
 
-/// The git folders that the worktrees need, and what in them is nobody's to write, for a sandbox that is told them.
+/// The git folders that the worktrees need, what they lie in, and what in them is nobody's to write, for a sandbox that is told
+/// them.
 pub fn git(plan: &Plan, nonce: &str) -> Value {
     let folder = |(name, _): &crate::plan::Repo| git_folder(&PathBuf::from(repository(plan, nonce, name)));
     let folders: Vec<PathBuf> = plan.repos.iter().map(folder).collect();
     let control = |folder: &PathBuf| ["config", "hooks"].map(|name| folder.join(name));
     let there: Vec<PathBuf> = folders.iter().flat_map(control).filter(|path| path.exists()).collect();
-    json!({"rw": folders, "ro": there})
+    let around: Vec<&Path> = folders.iter().filter_map(|folder| folder.parent()).collect();
+    json!({"rw": folders, "ro": there, "around": around})
 }
 
 /// The git folder of a repository, as its worktrees name it: gitrepository-layout(5). A bare one is its own.

@@ -174,7 +174,7 @@ impl Scene {
             if waiting::last_sign(&ready.worktree, DYING).await { Ok(()) } else { waiting::go(&ready.worktree) }
         };
         let (launch, done) = futures::future::join(launch, deed).await;
-        launch?;
+        self.launches.push(launch?);
         done?;
         self.judge_later(ready);
         Ok(())

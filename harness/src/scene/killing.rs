@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::mortal::Mortal;
 use super::{Refusal, Scene};
 use crate::launch::{Live, SHELL};
 use crate::living::{self, Census, Process};
@@ -62,48 +63,6 @@ impl Work {
         match self {
             Self::Family => 6,
             Self::Deaf => 1,
-        }
-    }
-}
-
-/// A step that leaves a process behind, tells its first act and, when a pipe was opened for it, its last.
-const MORTAL: &str = r#"
-mkfifo go
-setsid sh -c 'sleep 300; :' "$0" </dev/null >/dev/null 2>&1 &
-: >first
-: <go
-: >last
-"#;
-
-/// A step that commits without a pause, tells how often it has, and has always something that is not committed.
-const COMMITS: &str = r#"
-mkfifo go
-{ : <go; : >stop; } &
-: >first
-made=0
-until [ -e stop ]; do
-  made=$((made + 1))
-  echo $made >work
-  git add work && git commit -q -m $made && echo $made >made
-  echo $made >notes
-done
-: >last
-"#;
-
-/// What the steps of attempts are at whose launchers are killed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mortal {
-    /// They leave a process behind.
-    Leaves,
-    /// They commit.
-    Commits,
-}
-
-impl Mortal {
-    fn script(self) -> &'static str {
-        match self {
-            Self::Leaves => MORTAL,
-            Self::Commits => COMMITS,
         }
     }
 }
@@ -186,8 +145,14 @@ impl Scene {
         self.refusal = Refusal::Marked;
         self.plan.action = Action::Run([SHELL, "-c", work.script(), &self.mark()].map(str::to_owned).to_vec());
         self.plan.caller.mute = true; // a survivor would keep the other ends of pipes open
+        let mut moments = Moments::new(work.phases(), hits, seed()?);
+        if let Some(works) = work.works() {
+            moments.measured(Phase::Step, works);
+            let import = self.let_live(works).await?;
+            moments.measured(Phase::Import, import);
+        }
         let census = Census::now();
-        let (moments, next) = (RefCell::new(Moments::new(hits, seed()?)), Cell::new(self.attempts));
+        let (moments, next) = (RefCell::new(moments), Cell::new(self.attempts));
         let workers: Vec<_> = (0..AT_ONCE).map(|_| self.kill_again_and_again(&moments, &next)).collect();
         futures::future::try_join_all(workers).await?;
         self.attempts = next.get();
@@ -196,6 +161,34 @@ impl Scene {
         living::end(&left);
         self.deaths = Some(Deaths { left, moments: Some(moments.into_inner()), ..Deaths::default() });
         Ok(())
+    }
+
+    /// One attempt that nobody kills, and how long its launcher lives on when its step is gone.
+    async fn let_live(&mut self, works: Duration) -> Result<Duration, String> {
+        self.attempts += 1;
+        let (worktree, mark) = (self.worktree_of(self.attempts)?, self.mark());
+        let (live, ended) = (Live::default(), Cell::new(None));
+        let run = async {
+            let launch = Self::launcher()?.launch_live(&self.plan, &self.nonce, self.attempts, &live).await;
+            ended.set(Some(Instant::now()));
+            launch
+        };
+        let look = async {
+            while phase_of(&worktree) < Phase::Step && ended.get().is_none() {
+                tokio::time::sleep(LOOK).await;
+            }
+            tokio::time::sleep(works).await;
+            let_go(&worktree.join("go"), &ended).await;
+            while !is_import(&worktree, &live, &mark) && ended.get().is_none() {
+                tokio::time::sleep(LOOK).await;
+            }
+            Instant::now()
+        };
+        let (launch, since) = futures::future::join(run, look).await;
+        match (launch?.exit, ended.get()) {
+            (Some(0), Some(ended)) => Ok(ended.saturating_duration_since(since)),
+            (exit, _) => Err(format!("an attempt that nobody killed ended with {exit:?}")),
+        }
     }
 
     async fn kill_again_and_again(&self, moments: &RefCell<Moments>, next: &Cell<u32>) -> Result<(), String> {
@@ -221,11 +214,14 @@ impl Scene {
             launch
         };
         let reached = async |phase: Phase| {
-            let there =
-                || if phase == Phase::Launch { live.launcher().is_some() } else { phase_of(&worktree) >= phase };
+            let there = || match phase {
+                Phase::Launch => live.launcher().is_some(),
+                Phase::Import => is_import(&worktree, &live, &self.mark()),
+                _ => phase_of(&worktree) >= phase,
+            };
             while !there() && ended.get().is_none() {
                 // The end may last less than a tick of the timer.
-                if phase == Phase::End { tokio::task::yield_now().await } else { tokio::time::sleep(LOOK).await }
+                if phase >= Phase::End { tokio::task::yield_now().await } else { tokio::time::sleep(LOOK).await }
             }
             Instant::now()
         };
@@ -238,7 +234,7 @@ impl Scene {
             }
             if aimed > Phase::Step {
                 let_go(&worktree.join("go"), &ended).await;
-                since = reached(Phase::End).await;
+                since = reached(aimed).await;
             }
             let moment = since + moments.borrow_mut().moment(aimed);
             while Instant::now() < moment {
@@ -248,7 +244,10 @@ impl Scene {
                     tokio::task::yield_now().await
                 }
             }
-            let at = phase_of(&worktree);
+            let at = match phase_of(&worktree) {
+                Phase::End if is_import(&worktree, &live, &self.mark()) => Phase::Import,
+                at => at,
+            };
             if let (None, Some(launcher)) = (ended.get(), live.launcher()) {
                 let _ = kill(Pid::from_raw(launcher), Signal::SIGKILL); // one that has ended meanwhile tells so by its status
             }
@@ -259,8 +258,8 @@ impl Scene {
         if launch.signal == Some(libc::SIGKILL) {
             return Ok(Some(at));
         }
-        if let (Phase::End, Some(ended)) = (aimed, ended.get()) {
-            moments.borrow_mut().lasted(Phase::End, ended - since);
+        if let (Phase::End | Phase::Import, Some(ended)) = (aimed, ended.get()) {
+            moments.borrow_mut().lasted(aimed, ended.saturating_duration_since(since));
         }
         Ok(None)
     }
@@ -285,6 +284,11 @@ fn phase_of(worktree: &Path) -> Phase {
         () if there("first") => Phase::Step,
         () => Phase::Launch,
     }
+}
+
+/// Whether a step has told its last act, and nothing of it is below the launcher any more.
+fn is_import(worktree: &Path, live: &Live, mark: &str) -> bool {
+    phase_of(worktree) == Phase::End && live.launcher().is_some_and(|launcher| living::below(launcher, mark).is_empty())
 }
 
 /// Opens the pipe that a step waits for, as soon as it does.

@@ -2,12 +2,14 @@
 
 mod acting;
 mod killing;
+mod mortal;
 mod running;
 mod sentinel;
 mod words;
 
 pub use acting::{Acting, Done};
-pub use killing::{Deaths, Mortal, Work};
+pub use killing::{Deaths, Work};
+pub use mortal::Mortal;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -51,6 +53,15 @@ pub struct Kept {
     pub path: PathBuf,
     /// What it must be.
     pub state: crate::state::State,
+}
+
+/// What one attempt had committed for certain when its launcher was killed.
+#[derive(Clone, Debug)]
+pub struct Committed {
+    /// Its worktree.
+    pub worktree: PathBuf,
+    /// How often.
+    pub times: usize,
 }
 
 /// The host's tree at several moments.
@@ -139,6 +150,8 @@ pub struct Scene {
     pub config: Vec<u8>,
     /// What a hostile step did to its repository.
     pub acting: Acting,
+    /// What attempts had committed when their launchers were killed.
+    pub committed: Vec<Committed>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -173,6 +186,7 @@ impl Scene {
             outside: Vec::new(),
             config: Vec::new(),
             acting: Acting::default(),
+            committed: Vec::new(),
             attempts: 0,
         }
     }

@@ -24,7 +24,7 @@ export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=Dev GIT_AUTHOR_EMAIL=dev@devbox.exa
 plant() {{ mkdir -p "${{1%/*}}"; rm -f "$1"; printf '#!/bin/sh\nexec {place}/sentinel %s\n' "$1" >"$1"; chmod 755 "$1"; }}
 blob() {{ printf '%b' "$1" | git hash-object -w --stdin; }}
 entry() {{ {{ git ls-tree -z HEAD; printf '%s %s %s\t%b\0' "$1" "$2" "$3" "$4"; }} | git mktree -z --missing; }}
-commit() {{ c=$(git commit-tree -p HEAD -m evil "$1") && git update-ref HEAD "$c"; }}
+commit() {{ c=$(git commit-tree -p HEAD -m evil "$1") && git update-ref HEAD "$c" && echo "committed $c"; }}
 {then}"#
     )
 }

@@ -8,7 +8,7 @@ use crate::host_git::git;
 use crate::lab::home;
 use crate::launch::shell;
 use crate::plan::Action;
-use crate::scene::{Mortal, Scene};
+use crate::scene::{Committed, Mortal, Scene};
 use crate::verdict::ControlKind;
 use cucumber::{then, when};
 
@@ -16,18 +16,20 @@ use cucumber::{then, when};
 const DYING: Duration = Duration::from_secs(5);
 
 /// What a step leaves that is killed at something: a commit, and work that is not committed.
-const WORK: &str = "echo 1 >work; git add work; git commit -q -m 1 && echo 1 >made; echo 1 >notes";
+const WORK: &str = "echo mine >>README; echo 1 >work; git add work; git commit -q -m 1 && echo 1 >made; echo 1 >notes";
 
 #[when(
-    regex = r"^its launcher is killed by SIGKILL at random moments while a step commits, until launch, step and end were each hit (\d+) times$"
+    regex = r"^its launcher is killed by SIGKILL at random moments while a step commits, until launch, step and import were each hit (\d+) times$"
 )]
 async fn at_random(scene: &mut Scene, hits: usize) -> StepResult {
-    scene.kill_at_random(Mortal::Commits, hits, DYING).await
+    scene.kill_at_random(Mortal::Commits, hits, DYING).await?;
+    remember(scene)
 }
 
 #[when(regex = r#"^its launcher is killed by SIGKILL while a step is at "(.*)"$"#)]
 async fn at_command(scene: &mut Scene, command: String) -> StepResult {
-    scene.kill_at(&format!("{WORK}; {command}"), DYING).await
+    scene.kill_at(&format!("{WORK}; {command} || exit"), DYING).await?;
+    remember(scene)
 }
 
 #[when("another attempt of the factory has run")]
@@ -40,33 +42,28 @@ async fn another(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-/// What one attempt has left whose launcher was killed, if its step had made a commit.
-struct Left {
-    worktree: PathBuf,
-    /// How many commits it had made for certain.
-    made: usize,
-}
-
-fn left(scene: &Scene) -> Result<Vec<Left>, String> {
-    let mut all = Vec::new();
+/// What is certain right after the kills, before anybody recovers anything.
+fn remember(scene: &mut Scene) -> StepResult {
     for attempt in 1..=scene.attempts {
         let worktree = scene.worktree_of(attempt)?;
-        let made = std::fs::read_to_string(worktree.join("made")).ok().and_then(|text| text.trim().parse().ok());
-        all.extend(made.map(|made| Left { worktree, made }));
+        let times = std::fs::read_to_string(worktree.join("made")).ok().and_then(|text| text.trim().parse().ok());
+        scene.committed.extend(times.map(|times| Committed { worktree, times }));
     }
-    Ok(all)
+    Ok(())
 }
 
 /// How many commits of their steps are missing on the branches of worktrees, of how many; if each step had made some more.
 async fn missing(scene: &Scene, more: usize) -> Result<(usize, usize), String> {
     let (mut lost, mut all) = (0, 0);
-    for Left { worktree, made } in left(scene)? {
-        let base =
-            format!("^{}", git(&home::repository_of(&scene.nonce, "demo"), &["rev-parse", "main"]).await?.stdout);
-        let there = git(&worktree, &["rev-list", "--count", "HEAD", base.trim()]).await?;
-        let there: usize = there.stdout.trim().parse().unwrap_or_default();
-        lost += (made + more).saturating_sub(there);
-        all += made;
+    let base = git(&home::repository_of(&scene.nonce, "demo"), &["rev-parse", "main"]).await?;
+    let base = format!("^{}", base.stdout.trim());
+    for Committed { worktree, times } in &scene.committed {
+        let there = match worktree.is_dir() {
+            true => git(worktree, &["rev-list", "--count", "HEAD", &base]).await?.stdout,
+            false => String::new(),
+        };
+        lost += (times + more).saturating_sub(there.trim().parse().unwrap_or_default());
+        all += times;
     }
     Ok((lost, all))
 }
@@ -80,15 +77,18 @@ async fn nothing_lost(scene: &mut Scene) -> StepResult {
 
 #[then("what a step had not committed is in its worktree")]
 fn work_is_there(scene: &mut Scene) -> StepResult {
-    let number = |path: PathBuf| std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<usize>().ok());
-    let all = left(scene)?;
-    // Each was written before or after the commit: what was killed between the two is one behind, or empty.
-    let kept = |left: &&Left| number(left.worktree.join("work")).is_none_or(|work| work >= left.made);
-    let kept = all.iter().filter(kept).count();
-    let notes = all.iter().filter(|left| left.worktree.join("notes").exists() || left.made < 2).count();
-    let told = format!("of {} worktrees {kept} hold what was committed, and {notes} what was not", all.len());
-    scene.found(kept == all.len() && notes == all.len() && !all.is_empty(), told);
+    let all = scene.committed.len();
+    let kept = scene.committed.iter().filter(|one| is_kept(one)).count();
+    scene.found(kept == all && all > 0, format!("of {all} worktrees {kept} hold all that was not committed"));
     Ok(())
+}
+
+/// A change of a file that was there, a file of its own, and the file of its commits as new as the last of them, or newer.
+fn is_kept(one: &Committed) -> bool {
+    let text = |name: &str| std::fs::read_to_string(one.worktree.join(name)).unwrap_or_default();
+    // What was killed while it wrote is empty.
+    let work = text("work").trim().parse::<usize>().map_or(text("work").is_empty(), |work| work >= one.times);
+    text("README").ends_with("mine\n") && work && (one.times < 2 || one.worktree.join("notes").exists())
 }
 
 #[then("there is no lock in the repository")]
@@ -116,7 +116,7 @@ fn locks(folder: &Path) -> Result<Vec<PathBuf>, String> {
 async fn whole(scene: &mut Scene) -> StepResult {
     let repository = home::repository_of(&scene.nonce, "demo");
     let mut folders = vec![repository.clone()];
-    folders.extend(left(scene)?.pop().map(|left| left.worktree));
+    folders.extend(scene.committed.last().map(|one| one.worktree.clone()));
     for folder in &folders {
         for arguments in [&["commit", "-q", "--allow-empty", "-m", "Mine"][..], &["status", "--short"]] {
             let said = git(folder, arguments).await?;
@@ -128,7 +128,7 @@ async fn whole(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then("planted, a commit too many is missed and a lock is noticed")]
+#[then("planted, a commit too many is missed, a change undone and a lock noticed")]
 async fn planted(scene: &mut Scene) -> StepResult {
     let (lost, _) = missing(scene, 2).await?; // the user has made one as well
     let folder = home::repository_of(&scene.nonce, "demo").join(".git");
@@ -136,6 +136,10 @@ async fn planted(scene: &mut Scene) -> StepResult {
     std::fs::write(&lock, "").map_err(|e| format!("{}: {e}", lock.display()))?;
     let noticed = locks(&folder)?.contains(&lock);
     std::fs::remove_file(&lock).map_err(|e| format!("{}: {e}", lock.display()))?;
-    scene.control(ControlKind::Planted, lost > 0 && noticed, format!("{lost} missed, lock noticed: {noticed}"));
+    let one = scene.committed.first().cloned().ok_or("nothing was committed")?;
+    git(&one.worktree, &["checkout", "-q", "--", "README"]).await?;
+    let undone = !is_kept(&one);
+    let told = format!("{lost} missed, undone change noticed: {undone}, lock noticed: {noticed}");
+    scene.control(ControlKind::Planted, lost > 0 && noticed && undone, told);
     Ok(())
 }

@@ -88,7 +88,7 @@ async fn another_works(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r"^planted, launch, step and end were each hit at least (\d+) times$")]
+#[then(regex = r"^planted, launch, step and (?:end|import) were each hit at least (\d+) times$")]
 fn hit(scene: &mut Scene, times: usize) -> StepResult {
     let Some(moments) = scene.deaths.as_ref().and_then(|deaths| deaths.moments.as_ref()) else { return Ok(()) };
     let (enough, seen) = (moments.least() >= times, format!("kills by phase: {}", moments.told()));

@@ -3,6 +3,7 @@
 use cucumber::{given, then, when};
 
 use super::StepResult;
+use super::writes::folder;
 use crate::lab::repository::{self, Kind};
 use crate::lab::{HOME, home};
 use crate::launch::{Launch, shell};
@@ -142,14 +143,16 @@ impl Ended {
     }
 }
 
-/// The repository's own worktree is one in which nothing was done.
-#[then("planted, in the repository's own worktree it is not so")]
-fn planted_in_own(scene: &mut Scene) -> StepResult {
+#[then("planted, with another text in its place it is not so")]
+fn planted_text(scene: &mut Scene) -> StepResult {
     let kept = scene.kept.clone().ok_or("no place was judged")?;
-    let own = home::repository_of(&scene.nonce, "demo");
-    let (held, seen) = kept.state.judge(&own.join(&kept.path));
-    scene.control(ControlKind::Planted, !held && own.is_dir(), format!("planted: {seen}"));
-    Ok(())
+    let path = folder(scene.last()?, kept.repo.as_deref())?.join(&kept.path);
+    let failed = |e: std::io::Error| format!("{}: {e}", path.display());
+    let text = std::fs::read(&path).unwrap_or_default();
+    std::fs::write(&path, [&text[..], b"and another\n"].concat()).map_err(failed)?;
+    let (held, seen) = kept.state.judge(&path);
+    scene.control(ControlKind::Planted, !held, format!("planted: {seen}"));
+    std::fs::write(&path, text).map_err(failed)
 }
 
 #[then("the repository's config is as it was")]

@@ -77,6 +77,15 @@ async fn branch_kept(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+/// Or there was nothing to refuse.
+#[then("the step has made a commit of it")]
+fn made_commit(scene: &mut Scene) -> StepResult {
+    let output = String::from_utf8_lossy(&scene.last()?.stdout).into_owned();
+    let made = output.lines().any(|line| line.starts_with("committed "));
+    scene.found(made, format!("made inside: {made}"));
+    Ok(())
+}
+
 #[then("bare, the same act moves it")]
 async fn bare_moves(scene: &mut Scene) -> StepResult {
     let (unmoved, seen) = branch_unmoved(&scene.twin().await?).await?;
