@@ -8,8 +8,8 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::Scene;
 use super::sentinel::{self, ACTS, prelude};
+use super::{Refusal, Scene};
 use crate::git_folder::{GitFolder, Part};
 use crate::host_git;
 use crate::lab::home;
@@ -161,6 +161,7 @@ impl Scene {
     /// As [`Scene::act`], and when there is no launcher.
     pub async fn act_killed(&mut self, words: &str) -> Result<(), String> {
         let ready = self.ready(words)?;
+        self.refusal = Refusal::Marked; // its sign in the worktree says that it came so far
         self.plan.action = Action::Run(self.hostile(words, "", WAITS)?);
         self.attempts += 1;
         let live = Live::default();
