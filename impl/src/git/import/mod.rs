@@ -77,7 +77,8 @@ pub fn import(store: &Store, record: &Record) -> Result<Imported, Rejected> {
 }
 
 fn commits(store: &Store, record: &Record) -> Result<refs::Wanted, Fault> {
-    settle::clean(store, record)?;
+    settle::clear(store)?;
+    settle::clean(record)?;
     sweep::sweep(&store.git())?;
     let view = bare::view(store, record)?;
     let wanted = refs::wanted(&refs::of_step(&view, record)?, &refs::at_start(store)?, record)?;
@@ -92,7 +93,8 @@ fn commits(store: &Store, record: &Record) -> Result<refs::Wanted, Fault> {
         }
         index::rebuild(store, record, &wanted.tip)?;
     }
-    settle::clean(store, record)?;
+    settle::clean(record)?;
+    settle::clear(store)?;
     Ok(wanted)
 }
 
