@@ -51,6 +51,8 @@ codes! {
         "take the wanted files from the worktree",
     BranchMoved "branch-moved" "Somebody has moved or removed the branch in the repository meanwhile."
         "put the branch back where it was, rename rejected.json in the kept store to record.json, and start any step",
+    BranchRefused "branch-refused" "git does not take the branches into the repository, though they stand where they did."
+        "see the message; when its cause is gone, rename rejected.json in the kept store to record.json, and start any step",
     ObjectsMissing "objects-missing" "Objects that the commits need are missing or broken."
         "take the wanted files from the worktree",
     ObjectsBad "objects-bad" "git's own checks of objects fail (git-fsck(1))."

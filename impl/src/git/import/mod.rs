@@ -81,9 +81,10 @@ fn commits(store: &Store, record: &Record) -> Result<refs::Wanted, Fault> {
     settle::clean(record)?;
     sweep::sweep(&store.git())?;
     let view = bare::view(store, record)?;
-    let wanted = refs::wanted(&refs::of_step(&view, record)?, &refs::at_start(store)?, record)?;
+    let mut wanted = refs::wanted(&refs::of_step(&view, record)?, &refs::at_start(store)?, record)?;
     if wanted.tip != record.base || !wanted.branches.is_empty() {
         let there = refs::there(record)?;
+        refs::fit(&mut wanted, &there);
         refs::can_move(&there, &wanted, record)?;
         // Else a killed import has come that far: all of it was checked.
         if !refs::are_there(&there, &wanted, record) {

@@ -100,10 +100,19 @@ fn branches(there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fault> 
     moved.map(drop).map_err(|said| {
         let code = match refs::there(record).and_then(|there| refs::can_move(&there, wanted, record)) {
             Err(moved) => moved.code,
-            Ok(()) => Code::Failed,
+            Ok(()) if is_passing(&said) => Code::Failed,
+            Ok(()) => Code::BranchRefused,
         };
         Fault::new(code, format!("update-ref: {said}"))
     })
+}
+
+/// What may be otherwise the next time: a lock of somebody's git, a disk that is full, a git that did not end.
+fn is_passing(said: &str) -> bool {
+    // The last line of the advice that git gives on a lock (lockfile.c), and of strerror(3); "git: " is not git's.
+    let signs =
+        ["remove the file manually", "File exists", "No space left", "quota exceeded", "Read-only file", "Permission"];
+    signs.iter().any(|sign| said.contains(sign)) || said.starts_with("it took longer") || said.starts_with("git: ")
 }
 
 /// Lets go of packs: nothing but our own `.keep` is removed.
