@@ -5,7 +5,8 @@ use std::fs;
 
 use super::bare::View;
 use super::code::{Code, Fault};
-use super::{escape, run, spelling};
+use super::run::{self, Watch};
+use super::{escape, spelling};
 use crate::git::command::Git;
 use crate::git::record::Record;
 use crate::git::store::Store;
@@ -52,9 +53,9 @@ impl Wanted {
 ///
 /// # Errors
 /// When git cannot read them, or says what git does not say.
-pub fn of_step(view: &View, record: &Record) -> Result<Vec<Ref>, Fault> {
+pub fn of_step(view: &View, record: &Record, watch: &Watch) -> Result<Vec<Ref>, Fault> {
     let git = view.shown().git(&["for-each-ref", "--format=%(objectname) %(symref) %(refname)"])?;
-    let said = run::run(git, b"", Code::RefsUnreadable, "for-each-ref in the box")?;
+    let said = run::run(git, b"", Code::RefsUnreadable, "for-each-ref in the box", watch)?;
     let line = |line: &[u8]| {
         let mut words = str::from_utf8(line).ok()?.splitn(3, ' ');
         let (id, target, name) = (words.next()?, words.next()?, words.next()?);
@@ -79,22 +80,22 @@ pub fn at_start(store: &Store) -> Result<Ids, Fault> {
 ///
 /// # Errors
 /// As git says them.
-pub fn all(record: &Record) -> Result<Ids, Fault> {
-    real(record, "refs/")
+pub fn all(record: &Record, watch: &Watch) -> Result<Ids, Fault> {
+    real(record, "refs/", watch)
 }
 
 /// The refs of the repository in the attempt's namespace, now.
 ///
 /// # Errors
 /// As git says them.
-pub fn there(record: &Record) -> Result<Ids, Fault> {
-    real(record, &record.namespace)
+pub fn there(record: &Record, watch: &Watch) -> Result<Ids, Fault> {
+    real(record, &record.namespace, watch)
 }
 
-fn real(record: &Record, below: &str) -> Result<Ids, Fault> {
-    let said = Git::of(&record.common)
-        .run(["for-each-ref", "--format=%(objectname) %(refname)", below])
-        .map_err(|said| Fault::new(Code::Failed, format!("{}: {said}", record.common.display())))?;
+fn real(record: &Record, below: &str, watch: &Watch) -> Result<Ids, Fault> {
+    let git = Git::of(&record.common).command(["for-each-ref", "--format=%(objectname) %(refname)", below]);
+    let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
+    let said = run::run(git, b"", Code::Failed, &format!("for-each-ref in {}", record.common.display()), watch)?;
     Ok(parse(&String::from_utf8_lossy(&said)))
 }
 
@@ -208,7 +209,10 @@ fn is_safe(name: &str) -> bool {
         let ends = part.ends_with(".lock") || part.ends_with('.');
         !part.is_empty() && !part.starts_with(['.', '-']) && !ends && !part.contains("..") && part != "main"
     };
-    let letter = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '+' | '-' | '#' | '=' | ',');
+    // Some of what is not seen counts as a letter.
+    let letter = |c: char| {
+        c.is_alphanumeric() && !spelling::is_hidden(c) || matches!(c, '.' | '_' | '/' | '+' | '-' | '#' | '=' | ',')
+    };
     name.len() <= LONGEST && name.chars().all(letter) && name.split('/').all(part)
 }
 
@@ -310,9 +314,10 @@ mod tests {
         for name in ["x", "a/b", "fix-1.2_3", "ä", "a#1"] {
             assert!(is_safe(name), "{name}");
         }
-        for name in
-            ["", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x."]
-        {
+        for name in [
+            "", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x.",
+            "\u{3164}",
+        ] {
             assert!(!is_safe(name), "{name}");
         }
     }

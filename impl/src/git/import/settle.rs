@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::code::{Code, Fault};
+use super::index;
 use super::objects::Quarantine;
 use super::refs::{self, Ids, Wanted};
-use super::{index, run};
+use super::run::Watch;
 use crate::git::command::Git;
 use crate::git::record::Record;
 use crate::git::store::Store;
@@ -17,6 +18,9 @@ use crate::process::command::{self, Bounds};
 
 /// What the reflog says.
 const MESSAGE: &str = "kusaw: import";
+
+/// Longest for the pack to come into the repository: it has passed every check in less.
+const TIME: Duration = Duration::from_secs(240);
 
 /// Who the reflog says it was.
 const WHO: [(&str, &str); 2] = [("GIT_COMMITTER_NAME", "kusaw"), ("GIT_COMMITTER_EMAIL", "kusaw@localhost")];
@@ -60,11 +64,17 @@ pub fn clear(store: &Store) -> Result<(), Fault> {
 ///
 /// # Errors
 /// When a branch has been moved at the last moment.
-pub fn settle(quarantine: &Quarantine, there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fault> {
+pub fn settle(
+    quarantine: &Quarantine,
+    there: &Ids,
+    wanted: &Wanted,
+    record: &Record,
+    watch: &Watch,
+) -> Result<(), Fault> {
     for pack in quarantine.packs().map_err(Fault::failed("quarantine"))? {
         index_pack(&pack, quarantine, record)?;
     }
-    branches(there, wanted, record).and(unkeep(record))
+    branches(there, wanted, record, watch).and(unkeep(record))
 }
 
 /// Takes a pack in, kept from any `gc` until the branches name its objects.
@@ -76,13 +86,13 @@ fn index_pack(pack: &Path, quarantine: &Quarantine, record: &Record) -> Result<(
     let keep = format!("--keep={}", mark(record));
     let mut git = Git::of(&record.common).command(["index-pack", "--stdin", &keep]).map_err(failed)?;
     let pack = File::open(pack).map_err(Fault::failed(pack.display()))?;
-    let bounds = Bounds { time: run::TIME, said: 1000 };
+    let bounds = Bounds { time: TIME, said: 1000 };
     let said = command::run(&mut git, Some(pack), bounds).map_err(Fault::failed("index-pack"))?;
     said.map(drop).map_err(failed)
 }
 
 /// One transaction: all branches, or none. Through the worktree's own folder, so that its HEAD has a line in its reflog.
-fn branches(there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fault> {
+fn branches(there: &Ids, wanted: &Wanted, record: &Record, watch: &Watch) -> Result<(), Fault> {
     let own = record.branch();
     let mut lines = String::new();
     if there.get(&own) != Some(&wanted.tip) {
@@ -98,7 +108,7 @@ fn branches(there: &Ids, wanted: &Wanted, record: &Record) -> Result<(), Fault> 
     let moved =
         git.run_with(["update-ref", "--no-deref", "--create-reflog", "-m", MESSAGE, "--stdin"], lines.as_bytes());
     moved.map(drop).map_err(|said| {
-        let code = match refs::there(record).and_then(|there| refs::can_move(&there, wanted, record)) {
+        let code = match refs::there(record, watch).and_then(|there| refs::can_move(&there, wanted, record)) {
             Err(moved) => moved.code,
             Ok(()) if is_passing(&said) => Code::Failed,
             Ok(()) => Code::BranchRefused,
