@@ -224,7 +224,7 @@ fn refused(index: &str, pack: &str) -> Fault {
 /// The real object folders, as git takes a list of them: git(1), GIT_ALTERNATE_OBJECT_DIRECTORIES.
 fn borrowed(record: &Record) -> PathBuf {
     let mut list = Vec::new();
-    for folder in &record.objects {
+    for folder in bare::folders_of_objects(record) {
         list.extend(if list.is_empty() { &b"\""[..] } else { b":\"" });
         for byte in folder.as_os_str().as_bytes() {
             list.extend(matches!(byte, b'"' | b'\\').then_some(b'\\'));
