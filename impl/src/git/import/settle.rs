@@ -45,6 +45,9 @@ pub fn clean(record: &Record) -> Result<(), Fault> {
             }
         }
     }
+    if !index::is_own(record) {
+        return Ok(());
+    }
     forget(&record.admin.join("HEAD.lock"))?;
     remove(&index::beside(record))
 }
@@ -103,7 +106,7 @@ fn branches(there: &Ids, wanted: &Wanted, record: &Record, watch: &Watch) -> Res
     if lines.is_empty() {
         return Ok(());
     }
-    let folder = if record.admin.is_dir() { &record.admin } else { &record.common };
+    let folder = if index::is_own(record) { &record.admin } else { &record.common };
     let git = WHO.iter().fold(Git::of(folder), |git, (name, value)| git.with(name, value));
     let moved =
         git.run_with(["update-ref", "--no-deref", "--create-reflog", "-m", MESSAGE, "--stdin"], lines.as_bytes());
