@@ -27,18 +27,27 @@ impl Lock {
     /// # Errors
     /// When it cannot be had, in time.
     pub fn take(folder: &Path) -> io::Result<Lock> {
+        Lock::take_unless(folder, &|| false)?.ok_or_else(|| io::ErrorKind::Interrupted.into())
+    }
+
+    /// The same until `stop` says true: then there is none.
+    ///
+    /// # Errors
+    /// See [`Lock::take`].
+    pub fn take_unless(folder: &Path, stop: &dyn Fn() -> bool) -> io::Result<Option<Lock>> {
         // Nothing but a folder is opened: a FIFO would be waited for.
         let folder = File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(folder)?;
         let deadline = Instant::now() + TIMEOUT;
         loop {
             match folder.try_lock() {
                 Ok(()) => break,
+                Err(TryLockError::WouldBlock) if stop() => return Ok(None),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(AGAIN),
                 Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
                 Err(TryLockError::Error(e)) => return Err(e),
             }
         }
         fcntl(&folder, FcntlArg::F_SETFD(FdFlag::empty()))?;
-        Ok(Lock { _folder: folder })
+        Ok(Some(Lock { _folder: folder }))
     }
 }

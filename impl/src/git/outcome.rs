@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::import::{self, Rejected};
-use super::lock::Lock;
+use super::import;
 use super::record::Record;
 use super::store::Store;
 use crate::stderr;
@@ -59,11 +58,7 @@ impl RepoOutcome {
             quarantined: Vec::new(),
             rejected: None,
         };
-        let imported = match Lock::take(&record.common) {
-            Ok(_lock) => import::import(store, record),
-            Err(e) => Err(Rejected::locked(&record.common, &e)),
-        };
-        match imported {
+        match import::import(store, record, &|| false) {
             Ok(imported) => {
                 outcome.tip = imported.tip;
                 outcome.branches = imported.branches.iter().map(|(name, _)| short(name)).collect();

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use kusaw::git::import::import;
+use kusaw::git::import::{Code, import};
 use kusaw::git::lock::Lock;
 use kusaw::git::store::Store;
 
@@ -22,7 +22,7 @@ fn child() {
     if let Some(root) = env::var_os(STORE) {
         let store = Store { root: PathBuf::from(root) };
         let record = serde_json::from_slice(&fs::read(store.record()).unwrap()).unwrap();
-        import(&store, &record).unwrap();
+        import(&store, &record, &|| false).unwrap();
     }
 }
 
@@ -35,11 +35,9 @@ fn killed_at_any_moment() {
         fs::write(ground.record.worktree.join("same"), "uncommitted\n").unwrap();
         fs::write(ground.store.record(), serde_json::to_vec(&ground.record).unwrap()).unwrap();
         for later in 0..4 {
-            let lock = Lock::take(&ground.record.common).unwrap();
             let mut child = Command::new(env::current_exe().unwrap());
             child.args(["--exact", "crash::child"]).env(STORE, &ground.store.root).stdout(Stdio::null());
             let mut child = child.spawn().unwrap();
-            drop(lock);
             sleep(Duration::from_millis(first + 4 * later));
             hits += u32::from(child.try_wait().unwrap().is_none());
             child.kill().unwrap();
@@ -61,19 +59,49 @@ fn what_the_first_one_left_is_taken_away_and_what_others_have_is_not() {
     ground.commit("file", "two\n");
     let real = |name: &str| ground.record.common.join(name);
     let own = ["refs/heads/kusaw/a/main.lock", "refs/heads/kusaw/a/x.lock", "worktrees/repo/HEAD.lock"];
-    own.iter().for_each(|name| fs::write(real(name), "").unwrap());
+    own.iter().for_each(|name| {
+        let lock = fs::File::create(real(name)).unwrap();
+        lock.set_modified(SystemTime::now() - Duration::from_secs(120)).unwrap();
+    });
     fs::write(real("worktrees/repo/index.kusaw"), "half").unwrap();
-    fs::write(real("objects/pack/pack-0.keep"), "kusaw-a-repo\n").unwrap();
+    fs::write(real("objects/pack/pack-0.keep"), "kusaw import a/repo\n").unwrap();
     fs::create_dir_all(ground.store.import().join("quarantine.git/objects/pack")).unwrap();
     fs::write(ground.store.import().join("quarantine.git/objects/pack/tmp_pack"), "half").unwrap();
     ground.imported();
-    let others = ["refs/heads/main.lock", "objects/pack/pack-1.keep", "packed-refs.lock"];
-    others.iter().for_each(|name| fs::write(real(name), "").unwrap());
+    let others = [
+        "refs/heads/main.lock",
+        // One that somebody's git has just made.
+        "refs/heads/kusaw/a/theirs.lock",
+        "packed-refs.lock",
+        "objects/pack/pack-1.keep",
+        "objects/pack/pack-2.keep",
+        "objects/pack/pack-3.keep",
+    ];
+    let texts = ["", "", "", "", "kusaw import a-/repo\n", "kusaw-a-repo\n"];
+    others.iter().zip(texts).for_each(|(name, text)| fs::write(real(name), text).unwrap());
     ground.commit("file", "three\n");
     let mut record = ground.record.clone();
     record.base = ground.real(&["rev-parse", "kusaw/a/main"]).trim().into();
-    import(&ground.store, &record).unwrap();
+    import(&ground.store, &record, &|| false).unwrap();
     assert!(others.iter().all(|name| real(name).exists()));
+}
+
+/// The pack of an attempt whose branch was removed: somebody looks at it still, with a detached HEAD.
+#[test]
+fn a_pack_that_was_there_before_stays_when_the_branches_cannot_move() {
+    let ground = Ground::new();
+    let tip = ground.commit("file", "two\n");
+    ground.imported();
+    ground.real(&["update-ref", "refs/heads/kusaw/a/main", &ground.record.base]);
+    ground.real(&["config", "core.filesRefLockTimeout", "0"]);
+    let before = crate::ground::all(&ground.record.common.join("objects"));
+    let lock = ground.record.common.join("refs/heads/kusaw/a/main.lock");
+    fs::write(&lock, "").unwrap();
+    assert_eq!(ground.import().unwrap_err().code, Code::Failed);
+    assert!(crate::ground::all(&ground.record.common.join("objects")) == before);
+    ground.real(&["cat-file", "-e", &tip]);
+    fs::remove_file(lock).unwrap();
+    ground.imported();
 }
 
 /// Killed between two of the last stages, as the kernel may at a power failure.
@@ -90,7 +118,7 @@ fn every_half_of_the_last_stage_is_made_whole() {
         );
         let bytes = fs::read(format!("{}-{}.pack", pack.display(), name.trim())).unwrap();
         let repo = ground.record.common.parent().unwrap();
-        git(repo, &["index-pack", "--stdin", "--keep=kusaw-a-repo"], &bytes);
+        git(repo, &["index-pack", "--stdin", "--keep=kusaw import a/repo"], &bytes);
         if stage == 2 {
             ground.real(&["update-ref", "refs/heads/kusaw/a/main", &tip]);
         }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use kusaw::git::import::{Code, Imported, Rejected, import};
-use kusaw::git::lock::Lock;
 use kusaw::git::record::Record;
 use kusaw::git::store::Store;
 use tempfile::TempDir;
@@ -173,8 +172,7 @@ impl Ground {
     }
 
     pub fn import(&self) -> Result<Imported, Rejected> {
-        let _lock = Lock::take(&self.record.common).unwrap();
-        import(&self.store, &self.record)
+        import(&self.store, &self.record, &|| false)
     }
 
     /// It is imported, and the repository is as sound as before.

@@ -172,3 +172,11 @@ fn a_broken_ref_of_the_repository_is_in_nobody_s_way() {
     fs::write(ground.record.common.join("refs/heads/broken"), "12".repeat(20) + "\n").unwrap();
     assert_eq!(ground.import().unwrap().tip, tip);
 }
+
+#[test]
+fn a_folder_that_is_borrowed_from_may_be_away() {
+    let mut ground = Ground::new();
+    ground.record.objects.push(ground.record.common.join("../away/objects"));
+    let tip = ground.commit("file", "two\n");
+    assert_eq!(ground.imported().tip, tip);
+}

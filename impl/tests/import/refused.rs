@@ -176,6 +176,33 @@ fn a_branch_that_somebody_else_has_moved() {
     });
 }
 
+/// The step's git cannot make these, but a file can say anything.
+#[test]
+fn a_branch_below_another_is_named_and_stops_nothing() {
+    let ground = committed();
+    let (tip, main) = (ground.tip(), ground.record.branch());
+    let packed = ["x", "x/y", "z/a/b"].map(|name| format!("{tip} refs/heads/kusaw/a/{name}\n")).concat();
+    fs::remove_file(own(&ground)).unwrap();
+    ground.set("packed-refs", &format!("# pack-refs with: sorted \n{tip} {main}\n{packed}"));
+    ground.real(&["branch", "kusaw/a/z/a", "main"]);
+    let imported = ground.imported();
+    assert_eq!(imported.branches, [("refs/heads/kusaw/a/x".into(), tip)]);
+    assert!(["x/y", "z/a/b"].iter().all(|name| imported.left.contains(&format!("branch kusaw/a/{name}"))));
+    assert_eq!(ground.imported().branches, imported.branches);
+}
+
+#[test]
+fn branches_that_git_does_not_take_are_tried_once() {
+    let ground = committed();
+    let namespace = ground.record.common.join("refs/heads/kusaw/a");
+    ground.step(&["branch", "kusaw/a/x/y"]);
+    // A file that git takes for a broken ref.
+    fs::write(namespace.join("x"), "garbage\n").unwrap();
+    let rejected = ground.import().unwrap_err();
+    assert_eq!(rejected.code, Code::BranchRefused, "{rejected}");
+    assert!(!rejected.code.may_pass());
+}
+
 #[test]
 fn a_blob_that_is_larger_unpacked_than_packed() {
     refused(Code::TooLarge, |ground| {

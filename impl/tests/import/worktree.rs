@@ -122,3 +122,23 @@ fn what_is_deeper_than_paths_go_hides_nothing() {
     assert_eq!(imported.quarantined.len(), 1);
     assert!(imported.quarantined[0].contains("deeper than paths go"), "{:?}", imported.quarantined);
 }
+
+/// Pruned while the step ran; the next worktree of that name has its folder.
+#[test]
+fn a_folder_that_has_become_another_worktree_s_is_left_alone() {
+    let ground = Ground::new();
+    let tip = ground.commit("file", "two\n");
+    fs::remove_dir_all(&ground.record.admin).unwrap();
+    let other = ground.record.common.join("../other/repo");
+    ground.real(&["worktree", "add", "-q", "--detach", other.to_str().unwrap(), "main"]);
+    assert!(ground.record.admin.join("HEAD").exists());
+    let held = ["HEAD.lock", "index.kusaw"].map(|name| ground.record.admin.join(name));
+    held.iter().for_each(|name| {
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        fs::File::create(name).unwrap().set_modified(long_ago).unwrap();
+    });
+    let before = crate::ground::all(&ground.record.admin);
+    let imported = ground.import();
+    assert!(crate::ground::all(&ground.record.admin) == before);
+    assert_eq!(imported.unwrap().tip, tip);
+}

@@ -16,7 +16,7 @@ const VIEW: &str = "view";
 ///
 /// # Errors
 /// When our own folder cannot be made.
-pub fn view<'a>(store: &Store, record: &'a Record) -> Result<View<'a>, Fault> {
+pub fn view(store: &Store, record: &Record) -> Result<View, Fault> {
     let at = store.import().join(VIEW);
     make(&at, record, &record.refs).map_err(Fault::failed(at.display()))?;
     let git = store.git();
@@ -32,22 +32,29 @@ pub fn view<'a>(store: &Store, record: &'a Record) -> Result<View<'a>, Fault> {
             return Err(Fault::new(Code::StoreFile, format!("{}: it is gone", part.display())));
         }
     }
-    Ok(View { at, parts, objects: &record.objects })
+    Ok(View { at, parts, objects: folders_of_objects(record) })
 }
 
 /// See [`view`].
 #[derive(Debug)]
-pub struct View<'a> {
+pub struct View {
     at: PathBuf,
     parts: Vec<(PathBuf, &'static str)>,
-    objects: &'a [PathBuf],
+    objects: Vec<PathBuf>,
 }
 
-impl View<'_> {
+impl View {
     /// For the box.
     pub fn shown(&self) -> Shown<'_> {
-        Shown { git: &self.at, parts: self.parts.clone(), objects: self.objects }
+        Shown { git: &self.at, parts: self.parts.clone(), objects: &self.objects }
     }
+}
+
+/// The real object folders that are there: one that the repository borrows from may be on a disk that is away. git passes it
+/// over as well, and what is in no other is missing then.
+pub fn folders_of_objects(record: &Record) -> Vec<PathBuf> {
+    let there = |(number, folder): &(usize, &PathBuf)| *number == 0 || folder.is_dir();
+    record.objects.iter().enumerate().filter(there).map(|(_, folder)| folder.clone()).collect()
 }
 
 /// A bare repository without objects and refs. `refs` is how it keeps them.

@@ -8,7 +8,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::Signal;
 
 use super::code::{Code, Fault};
 use crate::backend::bubblewrap;
@@ -18,9 +20,11 @@ use crate::process::path;
 /// Folders that a merged /usr turns into links.
 const USUAL: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// For one git, in bytes: its heap (files that it maps are not counted), and each file that it writes.
+/// For one git, in bytes: its heap (files that it maps are not counted).
 const HEAP: u64 = 1 << 30;
-const FILE: u64 = 1 << 30;
+
+/// For a file that a git in the box writes, in bytes: what it says on stderr.
+const FILE: u64 = 16 << 20;
 
 /// Descriptors that are marked one by one.
 const MOST_OPEN: u64 = 1 << 20;
@@ -78,17 +82,19 @@ impl Shown<'_> {
         bwrap.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(["--git-dir", GIT]).args(arguments);
         let real: Vec<String> = (0..self.objects.len()).map(|number| format!("{REAL}/{number}")).collect();
         bwrap.env_clear().envs(ENVIRONMENT.iter().copied()).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", real.join(":"));
-        limit(&mut bwrap);
+        limit(&mut bwrap, FILE);
         close_all(&mut bwrap);
         Ok(bwrap)
     }
 }
 
-/// Bounds what a git that reads a step's objects can use up, inside and outside.
-pub fn limit(command: &mut Command) {
-    let limit = || -> io::Result<()> {
+/// Bounds what a git that reads a step's objects can use up, inside and outside: `file` bytes for each file that it writes. It
+/// ends with the calling thread: nobody needs it then.
+pub fn limit(command: &mut Command, file: u64) {
+    let limit = move || -> io::Result<()> {
+        set_pdeathsig(Signal::SIGKILL)?;
         setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-        for (resource, most) in [(Resource::RLIMIT_DATA, HEAP), (Resource::RLIMIT_FSIZE, FILE)] {
+        for (resource, most) in [(Resource::RLIMIT_DATA, HEAP), (Resource::RLIMIT_FSIZE, file)] {
             let (_, hard) = getrlimit(resource)?;
             setrlimit(resource, most.min(hard), most.min(hard))?;
         }

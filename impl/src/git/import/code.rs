@@ -51,6 +51,8 @@ codes! {
         "take the wanted files from the worktree",
     BranchMoved "branch-moved" "Somebody has moved or removed the branch in the repository meanwhile."
         "put the branch back where it was, rename rejected.json in the kept store to record.json, and start any step",
+    BranchRefused "branch-refused" "git does not take the branches into the repository, though they stand where they did."
+        "see the message; when its cause is gone, rename rejected.json in the kept store to record.json, and start any step",
     ObjectsMissing "objects-missing" "Objects that the commits need are missing or broken."
         "take the wanted files from the worktree",
     ObjectsBad "objects-bad" "git's own checks of objects fail (git-fsck(1))."
@@ -61,7 +63,7 @@ codes! {
         "commit less: build output and archives belong elsewhere",
     PathGit "path-git" "A path holds a name that git takes for .git on some system."
         "make the commits anew without the path named",
-    PathControl "path-control" "A path holds a control character."
+    PathControl "path-control" "A path holds a control character, or one that is not seen or turns text around."
         "make the commits anew without the path named",
     PathBackslash "path-backslash" "A path holds a backslash, which separates folders on Windows."
         "make the commits anew without the path named",
@@ -69,14 +71,16 @@ codes! {
         "make the commits anew without the path named",
     PathCase "path-case" "Two names in one folder differ in nothing but case: on macOS and Windows they are one file."
         "rename one of them",
-    LinkOutside "link-outside" "A symbolic link leads out of the tree, or could: .. after a name, or a control character."
+    LinkOutside "link-outside" "A symbolic link leads out of the tree, by itself or through another link, or could: .. after a name, or a control character."
         "make the commits anew with a link that stays inside",
     LinkGit "link-git" "A symbolic link leads into a .git."
         "make the commits anew without the link",
-    TookTooLong "took-too-long" "git did not end in time."
-        "commit less, or look for a busy machine",
+    TookTooLong "took-too-long" "What the step has left takes git longer to check than one attempt may take."
+        "commit less; if the machine was busy, rename rejected.json in the kept store to record.json, and start any step",
     NoBox "no-box" "The sandbox in which the private store is read could not be started."
         "see the message; `kusaw sandbox check` says what is missing",
+    Interrupted "interrupted" "kusaw was told to end before the import was done."
+        "start any step: the import is begun again",
     Failed "import-failed" "A file or a git command of our own failed."
         "see the message; nothing is lost, and the import can be tried again",
 }
@@ -84,7 +88,7 @@ codes! {
 impl Code {
     /// Whether nothing is wrong with what the step has left: another try may come through.
     pub fn may_pass(self) -> bool {
-        matches!(self, Code::Failed | Code::NoBox | Code::TookTooLong)
+        matches!(self, Code::Failed | Code::NoBox | Code::Interrupted)
     }
 }
 

@@ -1,21 +1,34 @@
 //! The worktree's index after its branch has moved: that of the new commit, with what git knows of unchanged files. The step's
 //! own index is never read. No file of the worktree is touched or looked at, and no filter runs.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use super::code::{Code, Fault};
 use crate::git::command::Git;
 use crate::git::record::Record;
 use crate::git::store::Store;
 
+/// Whether the worktree's own folder still is: once git has pruned it, another worktree may have its name. Its `gitdir` names the
+/// worktree's `.git`, from where it is or from there: gitrepository-layout(5).
+pub fn is_own(record: &Record) -> bool {
+    let Ok(text) = fs::read(record.admin.join("gitdir")) else { return false };
+    let named = text.strip_suffix(b"\n").unwrap_or(&text);
+    let named = record.admin.join(OsStr::from_bytes(named));
+    let of = record.worktree.join(".git");
+    let above = |path: &Path| path.parent().and_then(|above| above.canonicalize().ok());
+    named == of || named.file_name() == of.file_name() && above(&named).is_some_and(|is| Some(is) == above(&of))
+}
+
 /// Makes the index of `tip`, elsewhere, and puts it in place in one step: killed in between, git's lock is not left behind.
 ///
 /// # Errors
-/// When git or a file fails. A worktree that is gone has no index.
+/// When git or a file fails. A worktree that is gone has no index, and of somebody else's it is left alone.
 pub fn rebuild(store: &Store, record: &Record, tip: &str) -> Result<(), Fault> {
     let place = record.admin.join("index");
-    if !place.is_file() || !record.worktree.is_dir() {
+    if !place.is_file() || !record.worktree.is_dir() || !is_own(record) {
         return Ok(());
     }
     let (made, nothing) = (store.import().join("index"), store.import().join("nothing"));

@@ -3,10 +3,14 @@
 //! quarantine before anything of them is in the repository. Killed at any point and called again, it comes to the same end.
 
 mod bare;
+mod batch;
 mod boxed;
+mod changes;
 mod check;
 mod code;
 mod index;
+mod lines;
+mod links;
 mod objects;
 mod policy;
 mod quarantine;
@@ -15,8 +19,9 @@ mod run;
 mod settle;
 mod spelling;
 mod sweep;
+mod trees;
+mod weight;
 
-use std::io;
 use std::path::Path;
 
 pub use code::Code;
@@ -24,6 +29,8 @@ use code::Fault;
 pub use quarantine::take_set_id;
 
 use self::objects::Quarantine;
+use self::run::Watch;
+use super::lock::Lock;
 use super::record::Record;
 use super::store::Store;
 
@@ -52,48 +59,65 @@ pub struct Rejected {
     pub quarantined: Vec<String>,
 }
 
-impl Rejected {
-    /// Somebody else is at the repository, or its folder is gone.
-    pub fn locked(common: &Path, e: &io::Error) -> Rejected {
-        Rejected {
-            code: Code::Failed,
-            detail: escape(format!("{}: lock: {e}", common.display()).as_bytes()),
-            quarantined: Vec::new(),
-        }
-    }
-}
-
-/// Imports what a step has committed. The caller holds the lock of the repository, and no process of the step lives.
+/// Imports what a step has committed. No process of the step lives. When `stop` says true, because the user wants kusaw to end,
+/// the import ends soon, and another call begins it again; only a git that writes the repository is waited for.
+///
+/// The repository is locked while it is written or cleaned, and not while a step's objects are looked through: that may take
+/// its time, and others work in the repository. Whether the branches stand where they did is checked by the transaction that
+/// moves them.
 ///
 /// # Errors
-/// When anything is not as it must be; then nothing was imported.
-pub fn import(store: &Store, record: &Record) -> Result<Imported, Rejected> {
+/// When anything is not as it must be; then no branch has moved.
+pub fn import(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<Imported, Rejected> {
     // First, and before any branch moves: whatever becomes of the commits, somebody will look at the worktree with git.
     let (quarantined, swept) = quarantine::sweep(&record.worktree, &record.admin, &store.quarantine());
-    match swept.and_then(|()| commits(store, record)) {
+    match swept.and_then(|()| commits(store, record, stop)) {
         Ok(refs::Wanted { tip, branches, left }) => Ok(Imported { tip, branches, left, quarantined }),
         Err(Fault { code, detail }) => Err(Rejected { code, detail, quarantined }),
     }
 }
 
-fn commits(store: &Store, record: &Record) -> Result<refs::Wanted, Fault> {
-    settle::clean(store, record)?;
+fn commits(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<refs::Wanted, Fault> {
+    // What a killed import has started ends soon, and holds this until then.
+    let _alone = lock(&store.root, stop)?;
+    settle::clear(store)?;
     sweep::sweep(&store.git())?;
     let view = bare::view(store, record)?;
-    let wanted = refs::wanted(&refs::of_step(&view, record)?, &refs::at_start(store)?, record)?;
+    let watch = Watch::new(stop);
+    let mut wanted = refs::wanted(&refs::of_step(&view, record, &watch)?, &refs::at_start(store)?, record)?;
     if wanted.tip != record.base || !wanted.branches.is_empty() {
-        let there = refs::there(record)?;
+        let there = {
+            let _lock = lock(&record.common, stop)?;
+            settle::clean(record)?;
+            refs::there(record, &watch)?
+        };
+        refs::fit(&mut wanted, &there);
         refs::can_move(&there, &wanted, record)?;
         // Else a killed import has come that far: all of it was checked.
-        if !refs::are_there(&there, &wanted, record) {
-            let quarantine = Quarantine::fill(&view, store, record, &wanted)?;
-            check::all(&quarantine, &wanted, record)?;
-            settle::settle(&quarantine, &there, &wanted, record)?;
+        if refs::are_there(&there, &wanted, record) {
+            let _lock = lock(&record.common, stop)?;
+            index::rebuild(store, record, &wanted.tip)?;
+        } else {
+            let quarantine = Quarantine::fill(&view, store, record, &wanted, &watch)?;
+            check::all(&quarantine, &wanted, record, &watch)?;
+            let _lock = lock(&record.common, stop)?;
+            settle::settle(&quarantine, &there, &wanted, record, &Watch::new(stop))?;
+            index::rebuild(store, record, &wanted.tip)?;
         }
-        index::rebuild(store, record, &wanted.tip)?;
     }
-    settle::clean(store, record)?;
+    settle::clear(store)?;
     Ok(wanted)
+}
+
+fn lock(folder: &Path, stop: &dyn Fn() -> bool) -> Result<Lock, Fault> {
+    let locked = Lock::take_unless(folder, stop)
+        .map_err(|e| Fault::new(Code::Failed, format!("{}: lock: {e}", folder.display())))?;
+    locked.ok_or_else(|| Fault::new(Code::Interrupted, format!("{}: waiting for the lock", folder.display())))
+}
+
+/// A path of a step, and the commit that has it.
+fn at(path: &[u8], commit: &str) -> String {
+    format!("{} in {}", String::from_utf8_lossy(path), &commit[..commit.len().min(12)])
 }
 
 /// Most characters of a name in a report.

@@ -4,23 +4,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
-use std::time::Instant;
-
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::process::Stdio;
 
 use super::bare::{self, View};
 use super::boxed::limit;
 use super::code::{Code, Fault};
+use super::lines::Lines;
 use super::refs::{self, Wanted};
-use super::run;
+use super::run::{self, Watch};
 use crate::git::command::Git;
 use crate::git::record::Record;
 use crate::git::store::Store;
-use crate::process::pidfd;
 
 /// Of all new objects together, unpacked, in bytes; of the pack the same.
 const BUDGET: u64 = 512 << 20;
@@ -31,9 +27,6 @@ const MOST: usize = 1_000_000;
 /// In the store's import folder.
 const QUARANTINE: &str = "quarantine.git";
 
-/// What git calls a kind of object.
-const COMMIT: &str = "commit";
-
 /// The new objects, by themselves.
 #[derive(Debug)]
 pub struct Quarantine {
@@ -41,37 +34,52 @@ pub struct Quarantine {
     borrowed: PathBuf,
     /// What of the repository was not packed again: ids of commits and tags.
     pub known: Vec<String>,
-    /// Id, and whether it is a commit.
-    pub new: HashMap<String, bool>,
+    /// Id, what it is, and its size in bytes.
+    pub new: HashMap<String, (Kind, u64)>,
 }
 
 impl Quarantine {
     /// Takes in what the tips need and the repository does not have. First only the base counts as known: an ordinary step
     /// has built on nothing else, and 20,000 refs are 20,000 commits to read. What other refs lead to comes along then, if the
-    /// step has merged it; so if anything of that is there already, or is refused, all refs count.
+    /// step has merged it; so if anything of that is there already, or git refuses any of it, all refs count.
     ///
     /// # Errors
     /// When objects are missing, refused by fsck, or too large or too many.
-    pub fn fill(view: &View, store: &Store, record: &Record, wanted: &Wanted) -> Result<Quarantine, Fault> {
+    pub fn fill(
+        view: &View,
+        store: &Store,
+        record: &Record,
+        wanted: &Wanted,
+        watch: &Watch,
+    ) -> Result<Quarantine, Fault> {
         let at = store.import().join(QUARANTINE);
-        let first = Quarantine::of(&at, view, record, wanted, vec![record.base.clone()]);
-        if first.as_ref().is_ok_and(|quarantine| quarantine.holds_nothing_of(record).unwrap_or(false)) {
-            return first;
+        let first = Quarantine::of(&at, view, record, wanted, vec![record.base.clone()], watch);
+        match &first {
+            Ok(quarantine) if quarantine.holds_nothing_of(record, watch)? => return first,
+            Err(fault) if !may_be_known(fault.code) => return first,
+            _ => {}
         }
-        let mut known = there(&refs::all(record)?.into_values().collect(), record)?;
+        let mut known = there(&refs::all(record, watch)?.into_values().collect(), record, watch)?;
         known.insert(record.base.clone());
         if known.len() == 1 {
             return first;
         }
         fs::remove_dir_all(&at).map_err(Fault::failed(at.display()))?;
-        Quarantine::of(&at, view, record, wanted, known.into_iter().collect())
+        Quarantine::of(&at, view, record, wanted, known.into_iter().collect(), watch)
     }
 
-    fn of(at: &Path, view: &View, record: &Record, wanted: &Wanted, known: Vec<String>) -> Result<Quarantine, Fault> {
+    fn of(
+        at: &Path,
+        view: &View,
+        record: &Record,
+        wanted: &Wanted,
+        known: Vec<String>,
+        watch: &Watch,
+    ) -> Result<Quarantine, Fault> {
         bare::make(at, record, "files").map_err(Fault::failed(at.display()))?;
         let mut quarantine = Quarantine { at: at.into(), borrowed: borrowed(record), known, new: HashMap::new() };
-        quarantine.take(view, record, wanted)?;
-        quarantine.weigh()?;
+        quarantine.take(view, record, wanted, watch)?;
+        quarantine.weigh(watch)?;
         Ok(quarantine)
     }
 
@@ -95,7 +103,7 @@ impl Quarantine {
     }
 
     /// Box and quarantine, with a pipe between.
-    fn take(&self, view: &View, record: &Record, wanted: &Wanted) -> Result<(), Fault> {
+    fn take(&self, view: &View, record: &Record, wanted: &Wanted, watch: &Watch) -> Result<(), Fault> {
         let failed = Fault::failed("packing");
         let mut revisions: String = wanted.tips().map(|id| format!("{id}\n")).collect();
         self.known.iter().for_each(|id| revisions.extend(["^", id, "\n"]));
@@ -109,59 +117,89 @@ impl Quarantine {
         let checks = if is_partial(record) { "--fsck-objects" } else { "--strict" };
         let arguments = ["index-pack", "--stdin", checks, &most, "--threads=1"];
         let mut index = self.git().command(arguments).map_err(|said| Fault::new(Code::Failed, said))?;
-        limit(&mut index);
+        limit(&mut index, BUDGET);
         index.stdout(Stdio::null()).stderr(index_said.try_clone().map_err(&failed)?);
         let mut packing = pack.spawn().map_err(|e| Fault::new(Code::NoBox, e))?;
-        let deadline = Instant::now() + run::TIME;
-        let indexed = packing.stdout.take().ok_or_else(|| io::Error::other("no pipe")).and_then(|pipe| {
-            let mut indexing = index.stdin(pipe).spawn()?;
+        let indexing = packing.stdout.take().ok_or_else(|| io::Error::other("no pipe")).and_then(|pipe| {
+            let indexing = index.stdin(pipe).spawn();
             // The command holds a copy of the pipe's end: the box must see that nobody reads any more.
             drop(index);
-            end(&mut indexing, deadline)
+            indexing
         });
-        let packed = end(&mut packing, if indexed.is_ok() { deadline } else { Instant::now() });
-        match (indexed.map_err(&failed)?, packed.map_err(&failed)?) {
-            (Some(index), Some(pack)) if index.success() && pack.success() => Ok(()),
-            (Some(_), Some(_)) => Err(refused(&run::tail(&mut index_said), &run::tail(&mut pack_said))),
-            _ => Err(Fault::new(Code::TookTooLong, "packing the new objects")),
+        let indexed = indexing.map_err(&failed).and_then(|mut indexing| run::end(&mut indexing, watch, Ok(())));
+        let packed = run::end(&mut packing, watch, indexed.as_ref().map(drop).map_err(Clone::clone));
+        if indexed?.success() && packed?.success() {
+            return Ok(());
         }
+        Err(refused(&run::tail(&mut index_said), &run::tail(&mut pack_said)))
     }
 
     /// Sizes stand in a pack before each object: nothing is unpacked for them.
-    fn weigh(&mut self) -> Result<(), Fault> {
+    fn weigh(&mut self, watch: &Watch) -> Result<(), Fault> {
         let format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
         let git = self.alone().command(["cat-file", "--batch-all-objects", "--unordered", format]);
         let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
-        let said = run::run(git, b"", Code::ObjectsMissing, "cat-file")?;
         let mut sum = 0u64;
-        for line in String::from_utf8_lossy(&said).lines() {
-            let words: Vec<&str> = line.split(' ').collect();
-            let [id, kind, size] = words[..] else { return Err(Fault::new(Code::Failed, format!("cat-file: {line}"))) };
-            sum = sum.saturating_add(size.parse().unwrap_or(u64::MAX));
-            self.new.insert(id.into(), kind == COMMIT);
-        }
-        if self.new.len() > MOST {
-            return Err(Fault::new(Code::TooMany, format!("{} new objects; {MOST} are allowed", self.new.len())));
-        }
-        if sum > BUDGET {
-            return Err(Fault::new(Code::TooLarge, format!("{sum} bytes of new objects; {BUDGET} are allowed")));
-        }
-        Ok(())
+        let new = &mut self.new;
+        let mut lines = Lines::default();
+        run::stream(git, b"", Code::ObjectsMissing, "cat-file", watch, &mut |bytes| {
+            lines.feed(bytes, &mut |line| {
+                let words: Vec<&str> = line.split(' ').collect();
+                let [id, kind, size] = words[..] else {
+                    return Err(Fault::new(Code::Failed, format!("cat-file: {line}")));
+                };
+                let size = size.parse().unwrap_or(u64::MAX);
+                let kind = match kind {
+                    "commit" => Kind::Commit,
+                    "tree" => Kind::Tree,
+                    _ => Kind::Other,
+                };
+                sum = sum.saturating_add(size);
+                new.insert(id.into(), (kind, size));
+                if new.len() > MOST {
+                    return Err(Fault::new(Code::TooMany, format!("more than {MOST} new objects")));
+                }
+                if sum > BUDGET {
+                    let said = format!("more than {BUDGET} bytes of new objects");
+                    return Err(Fault::new(Code::TooLarge, said));
+                }
+                Ok(())
+            })
+        })
     }
 
     /// Whether no commit of these is in the repository.
-    fn holds_nothing_of(&self, record: &Record) -> Result<bool, Fault> {
-        let commits = self.new.iter().filter(|(_, is)| **is).map(|(id, _)| id.clone()).collect();
-        Ok(there(&commits, record)?.is_empty())
+    fn holds_nothing_of(&self, record: &Record, watch: &Watch) -> Result<bool, Fault> {
+        let commits = self.new.iter().filter(|(_, (kind, _))| *kind == Kind::Commit).map(|(id, _)| id.clone());
+        Ok(there(&commits.collect(), record, watch)?.is_empty())
     }
 }
 
+/// What an object is, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A commit.
+    Commit,
+    /// A folder.
+    Tree,
+    /// A file, a link's target, a tag.
+    Other,
+}
+
+/// Of what the repository has it may be: then it is not the step's doing. What is too much or takes too long stays so.
+fn may_be_known(code: Code) -> bool {
+    matches!(code, Code::ObjectsMissing | Code::ObjectsBad | Code::PathGit)
+}
+
 /// Those of the objects that are in the repository: a ref may be broken.
-fn there(ids: &BTreeSet<String>, record: &Record) -> Result<BTreeSet<String>, Fault> {
+///
+/// # Errors
+/// As git says them.
+pub fn there(ids: &BTreeSet<String>, record: &Record, watch: &Watch) -> Result<BTreeSet<String>, Fault> {
     let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
     let git = Git::of(&record.common).command(["cat-file", "--batch-check=%(objectname)"]);
     let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
-    let said = run::run(git, lines.as_bytes(), Code::Failed, "cat-file")?;
+    let said = run::run(git, lines.as_bytes(), Code::Failed, "cat-file", watch)?;
     // "ID missing"
     Ok(String::from_utf8_lossy(&said).lines().filter(|line| !line.contains(' ')).map(str::to_string).collect())
 }
@@ -183,23 +221,10 @@ fn refused(index: &str, pack: &str) -> Fault {
     Fault::new(code, said)
 }
 
-/// Waits; what is not done in time is killed.
-fn end(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
-    let ended = pidfd::open(child.id() as i32)?;
-    let left = deadline.saturating_duration_since(Instant::now());
-    let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-    let in_time = poll(&mut [PollFd::new(ended.as_fd(), PollFlags::POLLIN)], left).is_ok_and(|n| n > 0);
-    if !in_time {
-        child.kill()?;
-    }
-    let status = child.wait()?;
-    Ok(in_time.then_some(status))
-}
-
 /// The real object folders, as git takes a list of them: git(1), GIT_ALTERNATE_OBJECT_DIRECTORIES.
 fn borrowed(record: &Record) -> PathBuf {
     let mut list = Vec::new();
-    for folder in &record.objects {
+    for folder in bare::folders_of_objects(record) {
         list.extend(if list.is_empty() { &b"\""[..] } else { b":\"" });
         for byte in folder.as_os_str().as_bytes() {
             list.extend(matches!(byte, b'"' | b'\\').then_some(b'\\'));

@@ -1,6 +1,8 @@
 //! What a commit may bring into the user's tree, beyond what git's own checks refuse: paths in, a verdict out. It must stay
 //! pure: nothing here looks at a file.
 
+use std::collections::BTreeMap;
+
 use super::code::Code;
 use super::spelling;
 
@@ -28,6 +30,9 @@ pub fn path(path: &[u8]) -> Result<(), Code> {
         if name.len() > LONGEST_NAME {
             return Err(Code::PathTooLong);
         }
+        if spelling::has_hidden(name) {
+            return Err(Code::PathControl);
+        }
     }
     // After the names: `.git\x` is more than a backslash.
     if path.contains(&b'\\') { Err(Code::PathBackslash) } else { Ok(()) }
@@ -40,7 +45,12 @@ pub fn path(path: &[u8]) -> Result<(), Code> {
 /// # Errors
 /// The code of what it may not.
 pub fn link(path: &[u8], target: &[u8]) -> Result<(), Code> {
-    if target.is_empty() || target.len() > LONGEST_PATH || has_control(target) || has_drive(target) {
+    if target.is_empty()
+        || target.len() > LONGEST_PATH
+        || has_control(target)
+        || spelling::has_hidden(target)
+        || has_drive(target)
+    {
         return Err(Code::LinkOutside);
     }
     let mut above = path.iter().filter(|byte| **byte == b'/').count();
@@ -57,6 +67,34 @@ pub fn link(path: &[u8], target: &[u8]) -> Result<(), Code> {
         }
     }
     Ok(())
+}
+
+/// Whether the way along a link, through all others of its tree, leaves the tree: `links` holds their targets by path. What is
+/// not a link counts as a folder. As in path_resolution(7): more than 40 links end nowhere.
+pub fn leads_outside(path: &[u8], links: &BTreeMap<Vec<u8>, Option<Vec<u8>>>) -> bool {
+    let mut way: Vec<&[u8]> = Vec::new();
+    let mut left: Vec<&[u8]> = path.rsplit(|byte| *byte == b'/').collect();
+    let mut followed = 0;
+    while let Some(name) = left.pop() {
+        match name {
+            b"" | b"." => continue,
+            b".." if way.pop().is_none() => return true,
+            b".." => continue,
+            name => way.push(name),
+        }
+        match links.get(&way.join(&b'/')) {
+            None => {}
+            Some(Some(target)) if target.first() != Some(&b'/') && followed < 40 => {
+                followed += 1;
+                way.pop();
+                left.extend(target.rsplit(|byte| *byte == b'/'));
+            }
+            Some(Some(target)) => return target.first() == Some(&b'/'),
+            // Nobody knows where.
+            Some(None) => return true,
+        }
+    }
+    false
 }
 
 /// Pairs of names in one folder that are one on a file system that ignores case, with a new one among them.
@@ -101,6 +139,9 @@ mod tests {
             ("a\u{1b}[31m", Err(Code::PathControl)),
             ("a\u{7f}", Err(Code::PathControl)),
             ("a\u{9b}31m", Err(Code::PathControl)),
+            ("a\u{202e}txt.exe", Err(Code::PathControl)),
+            ("a/\u{3164}", Err(Code::PathControl)),
+            ("日本語/ä́", Ok(())),
             ("..\\pwned", Err(Code::PathBackslash)),
             (&long, Err(Code::PathTooLong)),
             (&wide, Err(Code::PathTooLong)),
@@ -169,6 +210,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn links_through_links() {
+        let links = [
+            ("ext", "/home/dev"),
+            ("leak", "./ext/x"),
+            ("up", ".."),
+            ("deep/in/top", "../.."),
+            ("in", "deep/in/top/ok"),
+            ("out", "deep/in/top/../x"),
+            ("not", "deep/in/none/../x"),
+            ("loop", "loop/x"),
+        ];
+        let links = links.map(|(path, target)| (path.into(), Some(target.into())));
+        let links: BTreeMap<Vec<u8>, Option<Vec<u8>>> = links.into_iter().chain([(b"gone".to_vec(), None)]).collect();
+        let outside: Vec<&[u8]> = links.keys().filter(|p| leads_outside(p, &links)).map(|p| &p[..]).collect();
+        assert_eq!(outside, [&b"ext"[..], b"gone", b"leak", b"out", b"up"]);
     }
 
     #[test]

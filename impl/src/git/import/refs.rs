@@ -5,7 +5,8 @@ use std::fs;
 
 use super::bare::View;
 use super::code::{Code, Fault};
-use super::{escape, run, spelling};
+use super::run::{self, Watch};
+use super::{escape, spelling};
 use crate::git::command::Git;
 use crate::git::record::Record;
 use crate::git::store::Store;
@@ -52,9 +53,9 @@ impl Wanted {
 ///
 /// # Errors
 /// When git cannot read them, or says what git does not say.
-pub fn of_step(view: &View, record: &Record) -> Result<Vec<Ref>, Fault> {
+pub fn of_step(view: &View, record: &Record, watch: &Watch) -> Result<Vec<Ref>, Fault> {
     let git = view.shown().git(&["for-each-ref", "--format=%(objectname) %(symref) %(refname)"])?;
-    let said = run::run(git, b"", Code::RefsUnreadable, "for-each-ref in the box")?;
+    let said = run::run(git, b"", Code::RefsUnreadable, "for-each-ref in the box", watch)?;
     let line = |line: &[u8]| {
         let mut words = str::from_utf8(line).ok()?.splitn(3, ' ');
         let (id, target, name) = (words.next()?, words.next()?, words.next()?);
@@ -79,22 +80,22 @@ pub fn at_start(store: &Store) -> Result<Ids, Fault> {
 ///
 /// # Errors
 /// As git says them.
-pub fn all(record: &Record) -> Result<Ids, Fault> {
-    real(record, "refs/")
+pub fn all(record: &Record, watch: &Watch) -> Result<Ids, Fault> {
+    real(record, "refs/", watch)
 }
 
 /// The refs of the repository in the attempt's namespace, now.
 ///
 /// # Errors
 /// As git says them.
-pub fn there(record: &Record) -> Result<Ids, Fault> {
-    real(record, &record.namespace)
+pub fn there(record: &Record, watch: &Watch) -> Result<Ids, Fault> {
+    real(record, &record.namespace, watch)
 }
 
-fn real(record: &Record, below: &str) -> Result<Ids, Fault> {
-    let said = Git::of(&record.common)
-        .run(["for-each-ref", "--format=%(objectname) %(refname)", below])
-        .map_err(|said| Fault::new(Code::Failed, format!("{}: {said}", record.common.display())))?;
+fn real(record: &Record, below: &str, watch: &Watch) -> Result<Ids, Fault> {
+    let git = Git::of(&record.common).command(["for-each-ref", "--format=%(objectname) %(refname)", below]);
+    let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
+    let said = run::run(git, b"", Code::Failed, &format!("for-each-ref in {}", record.common.display()), watch)?;
     Ok(parse(&String::from_utf8_lossy(&said)))
 }
 
@@ -117,14 +118,15 @@ pub fn wanted(found: &[Ref], start: &Ids, record: &Record) -> Result<Wanted, Fau
         return Err(Fault::new(Code::BranchSymbolic, own));
     }
     let mut wanted = Wanted { tip: main.id.clone(), branches: Vec::new(), left: Vec::new() };
-    let mut keys = BTreeSet::from([spelling::key(own.as_bytes())]);
+    let mut taken = Taken::default();
+    taken.add(&own);
     let mut left = Vec::new();
     let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
     // A symbolic ref holds nothing itself.
     for found in found.iter().filter(|found| !found.symbolic && found.name != own) {
         let is_new = start.get(&found.name) != Some(&found.id);
         let inner = found.name.strip_prefix(&record.namespace);
-        if inner.is_some_and(is_safe) && wanted.branches.len() < MOST_BRANCHES && keys.insert(folded(&found.name)) {
+        if inner.is_some_and(is_safe) && wanted.branches.len() < MOST_BRANCHES && taken.add(&found.name) {
             wanted.branches.push((found.name.clone(), found.id.clone()));
         } else if is_new {
             left.push(word(&found.name));
@@ -167,8 +169,37 @@ pub fn are_there(there: &Ids, wanted: &Wanted, record: &Record) -> bool {
         && wanted.branches.iter().all(|(name, id)| there.get(name) == Some(id))
 }
 
-fn folded(name: &str) -> Vec<u8> {
-    spelling::key(name.as_bytes())
+/// Leaves out what cannot be beside a ref that the repository has: `a` and `a/b` are a file and a folder.
+pub fn fit(wanted: &mut Wanted, there: &Ids) {
+    let (fit, not) = std::mem::take(&mut wanted.branches).into_iter().partition(|(name, _)| {
+        let name = Taken::key(name);
+        !there.keys().any(|other| Taken::conflict(&Taken::key(other), &name))
+    });
+    wanted.branches = fit;
+    wanted.left.extend(not.into_iter().map(|(name, _): (String, String)| word(&name)));
+}
+
+/// Names that are chosen, as a file system knows them that ignores case.
+#[derive(Default)]
+struct Taken(BTreeSet<Vec<u8>>);
+
+impl Taken {
+    /// Whether it can be beside those that are there.
+    fn add(&mut self, name: &str) -> bool {
+        let key = Taken::key(name);
+        let can = !self.0.iter().any(|other| *other == key || Taken::conflict(other, &key));
+        can && self.0.insert(key)
+    }
+
+    fn key(name: &str) -> Vec<u8> {
+        spelling::key(name.as_bytes())
+    }
+
+    /// Whether one is a folder on the way to the other.
+    fn conflict(a: &[u8], b: &[u8]) -> bool {
+        let is_above = |a: &[u8], b: &[u8]| b.strip_prefix(a).is_some_and(|rest| rest.starts_with(b"/"));
+        is_above(a, b) || is_above(b, a)
+    }
 }
 
 /// Whether a branch's name is one that no file system, shell or git takes for anything else. git-check-ref-format(1) allows
@@ -178,7 +209,10 @@ fn is_safe(name: &str) -> bool {
         let ends = part.ends_with(".lock") || part.ends_with('.');
         !part.is_empty() && !part.starts_with(['.', '-']) && !ends && !part.contains("..") && part != "main"
     };
-    let letter = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '+' | '-' | '#' | '=' | ',');
+    // Some of what is not seen counts as a letter.
+    let letter = |c: char| {
+        c.is_alphanumeric() && !spelling::is_hidden(c) || matches!(c, '.' | '_' | '/' | '+' | '-' | '#' | '=' | ',')
+    };
     name.len() <= LONGEST && name.chars().all(letter) && name.split('/').all(part)
 }
 
@@ -224,6 +258,7 @@ mod tests {
             named("refs/heads/kusaw/a/main", "2"),
             named("refs/heads/kusaw/a/MAIN", "2"),
             named("refs/heads/kusaw/a/more", "3"),
+            named("refs/heads/kusaw/a/MORE/x", "3"),
             named("refs/heads/kusaw/a/od\u{202e}d", "3"),
             named("refs/heads/main", "9"),
             named("refs/notes/x", "4"),
@@ -241,9 +276,20 @@ mod tests {
         let wanted = wanted(&found, &start, &record()).unwrap();
         assert_eq!(wanted.tip, "2".repeat(40));
         assert_eq!(wanted.branches, [("refs/heads/kusaw/a/more".into(), "3".repeat(40))]);
-        let left = ["branch feat", "branch kusaw/a/MAIN", "branch kusaw/a/od\\u{202e}d", "branch main", "refs/notes/x"];
-        assert_eq!(wanted.left[..5], left);
-        assert_eq!(wanted.left[5..], ["stash", "branch gone (removed)"]);
+        let left = ["feat", "kusaw/a/MAIN", "kusaw/a/MORE/x", "kusaw/a/od\\u{202e}d", "main"];
+        assert_eq!(wanted.left[..5], left.map(|name| format!("branch {name}")));
+        assert_eq!(wanted.left[5..], ["refs/notes/x", "stash", "branch gone (removed)"]);
+    }
+
+    #[test]
+    fn a_name_is_not_both_file_and_folder() {
+        let name = |inner: &str| format!("refs/heads/kusaw/a/{inner}");
+        let branches = ["x", "y/z", "w"].map(|inner| (name(inner), "1".into())).to_vec();
+        let mut wanted = Wanted { tip: "1".into(), branches, left: Vec::new() };
+        let there = ["x/y", "y", "w", "ww/x"].map(|inner| (name(inner), "1".into())).into();
+        fit(&mut wanted, &there);
+        assert_eq!(wanted.branches, [(name("w"), "1".into())]);
+        assert_eq!(wanted.left, ["branch kusaw/a/x", "branch kusaw/a/y/z"]);
     }
 
     #[test]
@@ -268,9 +314,10 @@ mod tests {
         for name in ["x", "a/b", "fix-1.2_3", "ä", "a#1"] {
             assert!(is_safe(name), "{name}");
         }
-        for name in
-            ["", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x."]
-        {
+        for name in [
+            "", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x.",
+            "\u{3164}",
+        ] {
             assert!(!is_safe(name), "{name}");
         }
     }

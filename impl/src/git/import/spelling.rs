@@ -13,8 +13,28 @@ pub fn is_git(name: &[u8]) -> bool {
     stem.eq_ignore_ascii_case(b".git") || stem.eq_ignore_ascii_case(b"git~1")
 }
 
-/// What is the same for file systems that ignore case: two names with one key cannot lie in one folder there.
+/// Whether a name holds what is not seen, or turns the rest of a line around: Unicode's bidirectional controls (UAX 9), its
+/// default ignorable code points (UAX 44) less variation selectors, which belong to emoji, and the Hangul fillers.
+pub fn has_hidden(name: &[u8]) -> bool {
+    str::from_utf8(name).is_ok_and(|text| text.chars().any(is_hidden))
+}
+
+/// One of them.
+pub fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+    ) || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}')
+        || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}')
+        || matches!(c, '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}')
+}
+
+/// What is the same for file systems that ignore case: two names with one key cannot lie in one folder there. Names that only
+/// differ in their normal form (NFC, NFD), or in `ß` and `ss`, have two keys, though they are one name on macOS.
 pub fn key(name: &[u8]) -> Vec<u8> {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     match str::from_utf8(name) {
         Ok(text) => {
             text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect::<String>().into_bytes()
