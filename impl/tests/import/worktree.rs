@@ -1,11 +1,15 @@
 //! What a step leaves in its worktree: moved out before a branch moves, whatever becomes of the commits.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use kusaw::git::import::{Code, take_set_id};
-use nix::sys::stat::Mode;
+use kusaw::git::import::{Code, tame};
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::{Mode, mkdirat};
 
 use crate::ground::Ground;
 
@@ -51,7 +55,7 @@ fn a_rejected_attempt_leaves_no_repository_behind_either() {
 #[test]
 fn the_worktree_s_own_file_must_be_git_s() {
     let elsewhere = "gitdir: /tmp/elsewhere\n";
-    let changes: [&dyn Fn(&std::path::Path); 4] = [
+    let changes: [&dyn Fn(&Path); 4] = [
         &|at| fs::write(at, elsewhere).unwrap(),
         &|at| fs::remove_file(at).unwrap(),
         &|at| {
@@ -95,8 +99,9 @@ fn no_file_keeps_the_right_to_be_somebody_else() {
         fs::set_permissions(folder.join("closed"), PermissionsExt::from_mode(0o400)).unwrap();
     }
     let imported = ground.imported();
-    let mut taken = take_set_id(&artifacts).unwrap();
+    let (mut taken, tamed) = tame(&artifacts);
     taken.sort();
+    tamed.unwrap();
     let lines = ["closed/sgid", "suid"].map(|name| format!("{name}: set-user-id and set-group-id taken away"));
     assert_eq!(taken, lines);
     assert_eq!(imported.quarantined.len(), 2);
@@ -107,18 +112,131 @@ fn no_file_keeps_the_right_to_be_somebody_else() {
     }
 }
 
+/// A chain of folders, longer than any path; the value is the last one.
+fn deep(top: &Path, folders: usize) -> OwnedFd {
+    let name = "d".repeat(250);
+    let mut at = nix::fcntl::open(top, OFlag::O_DIRECTORY, Mode::empty()).unwrap();
+    for _ in 0..folders {
+        mkdirat(&at, &name[..], Mode::S_IRWXU).unwrap();
+        at = openat(&at, &name[..], OFlag::O_DIRECTORY, Mode::empty()).unwrap();
+    }
+    at
+}
+
+fn suid(folder: &OwnedFd) {
+    let all = Mode::S_ISUID | Mode::S_IRWXU;
+    let file = openat(folder, "suid", OFlag::O_CREAT | OFlag::O_WRONLY, Mode::S_IRWXU).unwrap();
+    nix::sys::stat::fchmod(&file, all).unwrap();
+}
+
+fn has_suid(folder: &OwnedFd) -> bool {
+    let stat = nix::sys::stat::fstatat(folder, "suid", nix::fcntl::AtFlags::empty()).unwrap();
+    stat.st_mode & Mode::S_ISUID.bits() != 0
+}
+
 #[test]
 fn what_is_deeper_than_paths_go_hides_nothing() {
     let ground = Ground::new();
-    let mut at = nix::fcntl::open(&ground.record.worktree, nix::fcntl::OFlag::O_DIRECTORY, Mode::empty()).unwrap();
-    let name = "d".repeat(250);
-    for _ in 0..40 {
-        nix::sys::stat::mkdirat(&at, &name[..], Mode::S_IRWXU).unwrap();
-        at = nix::fcntl::openat(&at, &name[..], nix::fcntl::OFlag::O_DIRECTORY, Mode::empty()).unwrap();
+    let artifacts = ground.store.root.join("../../artifacts");
+    fs::create_dir_all(&artifacts).unwrap();
+    let ends = [deep(&ground.record.worktree, 300), deep(&artifacts, 300)];
+    ends.iter().for_each(suid);
+    mkdirat(&ends[0], ".git", Mode::S_IRWXU).unwrap();
+    // Beside the chain: after it, in whichever order they are found.
+    for name in ["a", "z"] {
+        fs::create_dir_all(ground.record.worktree.join(name).join("x/.git")).unwrap();
     }
-    nix::sys::stat::mkdirat(&at, ".git", Mode::S_IRWXU).unwrap();
-    drop(at);
     let imported = ground.imported();
-    assert_eq!(imported.quarantined.len(), 1);
-    assert!(imported.quarantined[0].contains("deeper than paths go"), "{:?}", imported.quarantined);
+    assert_eq!(imported.quarantined.len(), 4, "{:?}", imported.quarantined);
+    assert_eq!(fs::read_dir(ground.store.quarantine()).unwrap().count(), 4);
+    assert!(imported.quarantined.iter().all(|line| line.len() < 1000));
+    let (tamed, end) = tame(&artifacts);
+    end.unwrap();
+    assert_eq!(tamed.len(), 1);
+    assert!(!ends.iter().any(has_suid));
+    for top in [&ground.record.worktree, &artifacts] {
+        kusaw::remove::remove(&top.join("d".repeat(250))).unwrap();
+    }
+}
+
+/// As root, no mode closes a folder: an ordinary user must run this one.
+#[test]
+fn a_folder_that_its_step_closed_hides_nothing() {
+    let ground = Ground::new();
+    let artifacts = ground.store.root.join("../../artifacts");
+    for top in [&ground.record.worktree, &artifacts] {
+        for (name, mode) in [("listed", 0o600), ("nothing", 0o0), ("entered", 0o100), ("m/written", 0o300)] {
+            let inner = top.join(name).join("x");
+            fs::create_dir_all(inner.join(".git")).unwrap();
+            suid(&deep(&inner, 0));
+            fs::set_permissions(&inner, PermissionsExt::from_mode(mode)).unwrap();
+            fs::set_permissions(top.join(name), PermissionsExt::from_mode(mode)).unwrap();
+        }
+        fs::set_permissions(top, PermissionsExt::from_mode(0o0)).unwrap();
+    }
+    let imported = ground.imported();
+    assert_eq!(imported.quarantined.len(), 8, "{:?}", imported.quarantined);
+    let (tamed, end) = tame(&artifacts);
+    end.unwrap();
+    assert_eq!(tamed.len(), 4);
+    for name in ["listed", "nothing", "entered", "m/written"] {
+        let [worktree, artifacts] = [&ground.record.worktree, &artifacts].map(|top| top.join(name).join("x"));
+        assert!(!worktree.join(".git").exists() && artifacts.join(".git").is_dir());
+        assert!(!has_suid(&deep(&worktree, 0)) && !has_suid(&deep(&artifacts, 0)));
+    }
+}
+
+#[test]
+fn what_cannot_be_moved_is_told_and_all_else_is_swept() {
+    let ground = Ground::new();
+    ground.commit("file", "two\n");
+    for name in ["a", "b", "c"] {
+        fs::create_dir_all(ground.record.worktree.join(name).join(".git")).unwrap();
+        suid(&deep(&ground.record.worktree.join(name), 0));
+    }
+    fs::create_dir_all(ground.store.quarantine().parent().unwrap()).unwrap();
+    fs::write(ground.store.quarantine(), "in the way").unwrap();
+    let (code, detail) = ground.refused();
+    assert_eq!(code, Code::WorktreeUnreadable);
+    assert!(detail.contains("and 5 more places"), "{detail}");
+    assert!(!["a", "b", "c"].iter().any(|name| has_suid(&deep(&ground.record.worktree.join(name), 0))));
+}
+
+#[test]
+fn in_artifacts_repositories_stay_and_nothing_holds_who_opens_it() {
+    let artifacts = tempfile::tempdir().unwrap();
+    let at = |name: &str| artifacts.path().join(name);
+    fs::create_dir_all(at("clone/.git")).unwrap();
+    nix::unistd::mkfifo(&at("clone/.git/pipe"), Mode::S_IRWXU).unwrap();
+    let _socket = UnixListener::bind(at("socket")).unwrap();
+    let (mut tamed, end) = tame(artifacts.path());
+    end.unwrap();
+    tamed.sort();
+    assert_eq!(tamed, ["clone/.git/pipe: a FIFO, closed", "socket: a socket, closed"]);
+    for name in ["clone/.git/pipe", "socket"] {
+        assert_eq!(fs::symlink_metadata(at(name)).unwrap().permissions().mode() & 0o7777, 0);
+    }
+}
+
+/// An editor, a build or a watcher outside: what they remove meanwhile is gone, and that is all.
+#[test]
+fn what_vanishes_during_the_sweep_costs_no_commit() {
+    let ground = Ground::new();
+    let tip = ground.commit("file", "two\n");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for k in 0..50 {
+                    let folder = ground.record.worktree.join(format!("t{k}"));
+                    fs::create_dir_all(folder.join("x")).unwrap();
+                    fs::write(folder.join("x/f"), "").unwrap();
+                    fs::remove_dir_all(folder).unwrap();
+                }
+            }
+        });
+        let imports: Vec<_> = (0..20).map(|_| ground.import()).collect();
+        stop.store(true, Ordering::Relaxed);
+        imports.into_iter().for_each(|imported| assert_eq!(imported.unwrap().tip, tip));
+    });
 }

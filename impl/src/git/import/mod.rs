@@ -9,19 +9,19 @@ mod code;
 mod index;
 mod objects;
 mod policy;
-mod quarantine;
 mod refs;
 mod run;
 mod settle;
 mod spelling;
 mod sweep;
+mod worktree;
 
 use std::io;
 use std::path::Path;
 
 pub use code::Code;
 use code::Fault;
-pub use quarantine::take_set_id;
+pub use worktree::tame;
 
 use self::objects::Quarantine;
 use super::record::Record;
@@ -69,7 +69,7 @@ impl Rejected {
 /// When anything is not as it must be; then nothing was imported.
 pub fn import(store: &Store, record: &Record) -> Result<Imported, Rejected> {
     // First, and before any branch moves: whatever becomes of the commits, somebody will look at the worktree with git.
-    let (quarantined, swept) = quarantine::sweep(&record.worktree, &record.admin, &store.quarantine());
+    let (quarantined, swept) = worktree::sweep(store, record);
     match swept.and_then(|()| commits(store, record)) {
         Ok(refs::Wanted { tip, branches, left }) => Ok(Imported { tip, branches, left, quarantined }),
         Err(Fault { code, detail }) => Err(Rejected { code, detail, quarantined }),

@@ -1,0 +1,243 @@
+//! A walk over what a step has left, by descriptor: no path is ever longer than one name, no link is followed, and nothing that
+//! the step closed, made too deep or made odd keeps the rest from being looked at.
+
+use std::ffi::{CStr, CString};
+use std::fs::Permissions;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use nix::dir::{Dir, Type};
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat};
+use nix::sys::stat::{FileStat, Mode, fchmod, fstat, fstatat};
+
+/// Folders on the way down that are held open.
+const OPEN: usize = 64;
+
+/// A folder of the walk.
+pub struct Place<'a> {
+    pub folder: BorrowedFd<'a>,
+    /// From the root, without a slash at its ends; empty for the root.
+    pub path: &'a [u8],
+}
+
+/// What is to become of an entry.
+pub enum Seen {
+    /// It stays, and a folder is gone into.
+    Stays,
+    /// It stays, and nobody looks into it.
+    Passed,
+    /// It is taken when its folder has been read.
+    Taken(&'static str),
+}
+
+/// Whoever looks.
+pub trait Look {
+    /// At one entry, while its folder is read.
+    fn look(&mut self, at: &Place, name: &CStr, kind: Type) -> io::Result<Seen>;
+
+    /// Takes an entry away. A folder that is to be gone into all the same has the name that is returned.
+    fn take(&mut self, at: &Place, name: &CStr, kind: Type, what: &'static str) -> io::Result<Option<CString>>;
+
+    /// What else there is to take in a folder, now that all of it was seen.
+    fn end(&mut self, _at: &Place) -> Option<(CString, &'static str)> {
+        None
+    }
+}
+
+/// What could not be looked at or changed. What is gone by itself, because something outside removed it, is none.
+#[derive(Default)]
+pub struct Trouble {
+    /// The first one: where, from the root, and why.
+    pub first: Option<(Vec<u8>, io::Error)>,
+    /// How many more there were.
+    pub more: u64,
+}
+
+impl Trouble {
+    fn note(&mut self, folder: &[u8], name: &[u8], e: io::Error) {
+        match e.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::ENOENT | Errno::ESTALE) => {}
+            _ if self.first.is_some() => self.more += 1,
+            _ => self.first = Some(([folder, b"/", name].concat(), e)),
+        }
+    }
+}
+
+/// Shows all entries below `root` to `look`. Folders that are closed to their owner are opened, and stay so.
+pub fn walk(root: &Path, look: &mut dyn Look) -> Trouble {
+    let mut walk = Walk { root: None, stack: Vec::new(), path: Vec::new(), trouble: Trouble::default() };
+    match open_folder(AT_FDCWD, root).and_then(|(folder, stat)| Ok((folder.try_clone()?, folder, stat))) {
+        Ok((root, folder, stat)) => {
+            walk.root = Some(root);
+            walk.enter(folder, stat, 0, look);
+        }
+        Err(e) => walk.trouble.note(b"", b"", e),
+    }
+    while let Some(frame) = walk.stack.last_mut() {
+        match frame.below.pop() {
+            Some(name) => walk.down(&name, look),
+            None => walk.up(),
+        }
+    }
+    walk.trouble
+}
+
+/// The folder `name` in `parent`, never a link, readable and searchable for its owner.
+pub fn open_folder<P: ?Sized + nix::NixPath>(parent: impl AsFd, name: &P) -> io::Result<(OwnedFd, FileStat)> {
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let folder = match openat(parent.as_fd(), name, flags | OFlag::O_RDONLY, Mode::empty()) {
+        Err(Errno::EACCES) => {
+            let handle = openat(parent.as_fd(), name, flags | OFlag::O_PATH, Mode::empty())?;
+            set_mode(&handle, fstat(&handle)?.st_mode & 0o7777 | 0o700)?;
+            openat(handle.as_fd(), ".", flags | OFlag::O_RDONLY, Mode::empty())?
+        }
+        folder => folder?,
+    };
+    let stat = fstat(&folder)?;
+    if stat.st_mode & 0o500 != 0o500 {
+        open_up(folder.as_fd())?;
+    }
+    Ok((folder, stat))
+}
+
+/// Everything in a folder is its owner's to do.
+pub fn open_up(folder: BorrowedFd) -> io::Result<()> {
+    let mode = fstat(folder)?.st_mode & 0o7777 | 0o700;
+    Ok(fchmod(folder, Mode::from_bits_truncate(mode))?)
+}
+
+/// The mode of what a handle (O_PATH) holds, which must be no link.
+pub fn set_mode(handle: &OwnedFd, mode: u32) -> io::Result<()> {
+    std::fs::set_permissions(format!("/proc/self/fd/{}", handle.as_raw_fd()), Permissions::from_mode(mode))
+}
+
+struct Walk {
+    root: Option<OwnedFd>,
+    stack: Vec<Frame>,
+    path: Vec<u8>,
+    trouble: Trouble,
+}
+
+/// A folder on the way down.
+struct Frame {
+    /// Not all are held open: depth costs memory, not descriptors.
+    folder: Option<OwnedFd>,
+    /// Device and inode: `..` of a folder leads elsewhere when somebody outside has moved it.
+    id: (u64, u64),
+    /// Its path is the walk's up to here.
+    path: usize,
+    below: Vec<CString>,
+}
+
+impl Walk {
+    fn down(&mut self, name: &CStr, look: &mut dyn Look) {
+        let Some(Frame { folder: Some(parent), path, .. }) = self.stack.last() else { return };
+        let path = *path;
+        match open_folder(parent, name) {
+            Ok((folder, stat)) => {
+                self.path.truncate(path);
+                self.path.extend_from_slice(if path == 0 { b"" } else { b"/" });
+                self.path.extend_from_slice(name.to_bytes());
+                self.enter(folder, stat, self.path.len(), look);
+            }
+            // No folder any more: only somebody outside can have done that.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) => {}
+            Err(e) => self.trouble.note(&self.path[..path], name.to_bytes(), e),
+        }
+    }
+
+    fn enter(&mut self, folder: OwnedFd, stat: FileStat, path: usize, look: &mut dyn Look) {
+        let place = Place { folder: folder.as_fd(), path: &self.path[..path] };
+        let mut below = Vec::new();
+        if let Err(e) = read(&place, look, &mut below, &mut self.trouble) {
+            self.trouble.note(place.path, b"", e);
+        }
+        if let Some(far) = self.stack.len().checked_sub(OPEN) {
+            self.stack[far].folder = None;
+        }
+        self.stack.push(Frame { folder: Some(folder), id: (stat.st_dev, stat.st_ino), path, below });
+    }
+
+    fn up(&mut self) {
+        let Some(done) = self.stack.pop() else { return };
+        let Some(parent) = self.stack.last() else { return };
+        if parent.folder.is_some() {
+            return;
+        }
+        let found = match self.above(done.folder.as_ref(), parent) {
+            Ok(folder) => Some(folder),
+            Err(e) => {
+                self.trouble.note(&self.path[..parent.path], b"", e);
+                None
+            }
+        };
+        if let Some(parent) = self.stack.last_mut() {
+            if found.is_none() {
+                parent.below.clear();
+            }
+            parent.folder = found;
+        }
+    }
+
+    /// By `..`, and where that leads elsewhere, by its names from the root.
+    fn above(&self, done: Option<&OwnedFd>, parent: &Frame) -> io::Result<OwnedFd> {
+        if let Some((folder, stat)) = done.and_then(|done| open_folder(done, "..").ok())
+            && (stat.st_dev, stat.st_ino) == parent.id
+        {
+            return Ok(folder);
+        }
+        let mut folder = self.root.as_ref().ok_or(Errno::ENOENT)?.try_clone()?;
+        for name in self.path[..parent.path].split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
+            folder = open_folder(&folder, name)?.0;
+        }
+        Ok(folder)
+    }
+}
+
+/// Looks at all entries of a folder, takes what is to be taken, and lists the folders below.
+fn read(place: &Place, look: &mut dyn Look, below: &mut Vec<CString>, trouble: &mut Trouble) -> io::Result<()> {
+    let mut taken = Vec::new();
+    for entry in Dir::from_fd(place.folder.try_clone_to_owned()?)?.iter() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let seen = kind_of(place, name, entry.file_type()).and_then(|kind| Ok((look.look(place, name, kind)?, kind)));
+        match seen {
+            Ok((Seen::Stays, Type::Directory)) => below.push(name.to_owned()),
+            Ok((Seen::Stays | Seen::Passed, _)) => {}
+            Ok((Seen::Taken(what), kind)) => taken.push((name.to_owned(), kind, what)),
+            Err(e) => trouble.note(place.path, name.to_bytes(), e),
+        }
+    }
+    // Not before: what a folder shows while entries of it go is not the same on every file system.
+    let more = look.end(place).map(|(name, what)| (name, Type::File, what));
+    for (name, kind, what) in taken.into_iter().chain(more) {
+        match look.take(place, &name, kind, what) {
+            Ok(again) => below.extend(again.filter(|_| kind == Type::Directory)),
+            Err(e) => trouble.note(place.path, name.to_bytes(), e),
+        }
+    }
+    Ok(())
+}
+
+/// Not every file system says it with the name.
+fn kind_of(place: &Place, name: &CStr, kind: Option<Type>) -> io::Result<Type> {
+    if let Some(kind) = kind {
+        return Ok(kind);
+    }
+    let mode = fstatat(place.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)?.st_mode;
+    Ok(match mode & libc::S_IFMT {
+        libc::S_IFDIR => Type::Directory,
+        libc::S_IFLNK => Type::Symlink,
+        libc::S_IFIFO => Type::Fifo,
+        libc::S_IFSOCK => Type::Socket,
+        libc::S_IFBLK => Type::BlockDevice,
+        libc::S_IFCHR => Type::CharacterDevice,
+        _ => Type::File,
+    })
+}
