@@ -11,7 +11,7 @@ use kusaw::git::import::{Code, tame};
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::{Mode, mkdirat};
 
-use crate::ground::Ground;
+use crate::ground::{Ground, all, command, git};
 
 #[test]
 fn repositories_pipes_and_sockets_are_moved_out() {
@@ -239,4 +239,62 @@ fn what_vanishes_during_the_sweep_costs_no_commit() {
         stop.store(true, Ordering::Relaxed);
         imports.into_iter().for_each(|imported| assert_eq!(imported.unwrap().tip, tip));
     });
+}
+
+/// Whether a git that comes by in `folder` obeys a config there: the monitor of all these repositories makes a file.
+fn is_obeyed(folder: &Path, made: &Path) -> bool {
+    let _ = fs::remove_file(made);
+    let _ = command(folder, &["status"]).output().unwrap();
+    made.exists()
+}
+
+/// A git folder whose monitor makes the file `made`, for whatever git finds it, by any name.
+fn trap(at: &Path, made: &Path) {
+    let program = made.with_extension("sh");
+    fs::write(&program, format!("#!/bin/sh\n: > {}\n", made.display())).unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    git(at.parent().unwrap(), &["init", "-q", "--bare", at.to_str().unwrap()], b"");
+    let monitor = format!("\tfsmonitor = {}\n", program.display());
+    fs::write(
+        at.join("config"),
+        format!("[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n\tworktree = ..\n{monitor}"),
+    )
+    .unwrap();
+}
+
+#[test]
+fn what_was_moved_is_no_repository_where_it_lies() {
+    let ground = Ground::new();
+    let made = ground.record.worktree.parent().unwrap().join("made");
+    let at = |name: &str| ground.record.worktree.join(name);
+    fs::create_dir(at("sub")).unwrap();
+    trap(&at("sub/.git"), &made);
+    assert!(is_obeyed(&at("sub"), &made), "a trap that catches nobody");
+    trap(&at("sub/.git/modules"), &made);
+    fs::create_dir_all(at("sub/.git/x/y")).unwrap();
+    trap(&at("sub/.git/x/.git"), &made);
+    assert!(is_obeyed(&at("sub/.git/x/y"), &made) && is_obeyed(&at("sub/.git/modules/refs"), &made));
+    let longest = format!(".git{}", " ".repeat(251));
+    fs::create_dir_all(at("sub/.git/x").join(&longest)).unwrap();
+    nix::unistd::mkfifo(&at("sub/.git/pipe"), Mode::S_IRWXU).unwrap();
+    nix::unistd::mkfifo(&at("pipe"), Mode::S_IRWXU).unwrap();
+    suid(&deep(&at("sub/.git/x"), 0));
+    fs::set_permissions(at("sub/.git/x"), PermissionsExt::from_mode(0o600)).unwrap();
+    assert_eq!(ground.imported().quarantined.len(), 2);
+    let there = all(&ground.store.quarantine());
+    for folder in there.keys().filter_map(|file| file.parent()) {
+        assert!(!is_obeyed(folder, &made), "{}", folder.display());
+    }
+    let mode = |name: &Path| fs::symlink_metadata(name).unwrap().permissions().mode() & 0o7777;
+    let named = |name: &str| there.keys().find(|path| path.ends_with(name)).unwrap();
+    assert_eq!((mode(named("suid")), mode(named("pipe"))), (0o700, 0));
+    let pipe = [1, 2].map(|number| ground.store.quarantine().join(number.to_string()));
+    assert_eq!(pipe.iter().map(|at| mode(at)).filter(|mode| *mode == 0).count(), 1);
+    // Nothing is lost.
+    assert_eq!(there.keys().filter(|path| path.ends_with("config")).count(), 3);
+    // Killed between two moves, the next one goes on.
+    trap(&ground.store.quarantine().join("7"), &made);
+    assert!(is_obeyed(&ground.store.quarantine().join("7"), &made));
+    ground.imported();
+    assert!(!is_obeyed(&ground.store.quarantine().join("7"), &made));
 }

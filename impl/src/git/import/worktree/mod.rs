@@ -3,6 +3,7 @@
 //! No process of the step is there any more to exchange anything.
 
 mod artifacts;
+mod disarm;
 mod entry;
 mod moving;
 mod pointer;
@@ -36,8 +37,9 @@ pub fn sweep(store: &Store, record: &Record) -> (Vec<String>, Result<(), Fault>)
         return (sweep.moving.done, Ok(()));
     }
     let trouble = walk(&record.worktree, &mut sweep);
-    let swept = fault(&record.worktree, trouble).and_then(|()| pointer::leads(&record.worktree, &record.admin));
-    (sweep.moving.done, swept)
+    let swept = fault(&record.worktree, trouble);
+    let disarmed = disarm::disarm(&quarantine);
+    (sweep.moving.done, swept.and(disarmed).and_then(|()| pointer::leads(&record.worktree, &record.admin)))
 }
 
 /// What is reported of a file.
