@@ -47,8 +47,17 @@ impl Store {
 
     /// What was moved out of the worktree, because no git may find it there: beside the store, and kept.
     pub fn quarantine(&self) -> PathBuf {
+        self.beside("quarantine")
+    }
+
+    /// The worktree's place in the same attempt.
+    pub fn worktree(&self) -> PathBuf {
+        self.beside("worktrees")
+    }
+
+    fn beside(&self, folder: &str) -> PathBuf {
         let attempt = self.root.ancestors().nth(2).unwrap_or(&self.root);
-        attempt.join("quarantine").join(self.root.file_name().unwrap_or_default())
+        attempt.join(folder).join(self.root.file_name().unwrap_or_default())
     }
 
     /// It has been imported: nobody needs it any more. The record goes first, so that nobody imports what is half removed.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kusaw::git::import::{Code, tame};
+use kusaw::git::store::Store;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::{Mode, mkdirat};
 
@@ -80,10 +81,44 @@ fn a_worktree_that_is_gone_costs_no_commit() {
     let ground = Ground::new();
     let tip = ground.commit("file", "two\n");
     fs::remove_dir_all(&ground.record.worktree).unwrap();
-    assert_eq!(ground.imported().tip, tip);
+    let imported = ground.imported();
+    let line = format!("the worktree is not at {} any more: nothing was swept", ground.record.worktree.display());
+    assert_eq!((imported.tip.as_str(), imported.quarantined), (&*tip, vec![line]));
     ground.real(&["worktree", "prune"]);
     assert!(!ground.record.admin.exists());
     assert_eq!(ground.imported().tip, tip);
+}
+
+#[test]
+fn a_worktree_that_was_moved_is_swept_where_it_is() {
+    let mut ground = Ground::new();
+    fs::create_dir_all(ground.record.worktree.join("sub/.git")).unwrap();
+    let moved = ground.record.worktree.ancestors().nth(3).unwrap().join("moved");
+    ground.real(&["worktree", "move", ground.record.worktree.to_str().unwrap(), moved.to_str().unwrap()]);
+    assert_eq!(ground.imported().quarantined, ["sub/.git: a name that git takes for .git, moved to 1"]);
+    assert!(!moved.join("sub/.git").exists());
+    // The whole attempt, with the worktree in its place there, and nobody has told git.
+    let attempt = ground.store.root.ancestors().nth(2).unwrap().to_path_buf();
+    let elsewhere = attempt.with_file_name("elsewhere");
+    fs::rename(&attempt, &elsewhere).unwrap();
+    ground.store = Store::of(&elsewhere, "repo");
+    fs::create_dir_all(ground.store.worktree().parent().unwrap()).unwrap();
+    fs::rename(&moved, ground.store.worktree()).unwrap();
+    fs::create_dir_all(ground.store.worktree().join("other/.git")).unwrap();
+    assert_eq!(ground.imported().quarantined.len(), 2);
+    assert!(!ground.store.worktree().join("other/.git").exists());
+}
+
+#[test]
+fn a_folder_that_is_not_the_worktree_is_not_swept() {
+    let ground = Ground::new();
+    let other = ground.record.worktree.ancestors().nth(3).unwrap().join("other");
+    fs::create_dir_all(other.join("precious/.git")).unwrap();
+    fs::write(other.join(".git"), "gitdir: elsewhere\n").unwrap();
+    fs::remove_dir_all(&ground.record.worktree).unwrap();
+    fs::write(ground.record.admin.join("gitdir"), format!("{}\n", other.join(".git").display())).unwrap();
+    assert!(ground.imported().quarantined[0].ends_with("nothing was swept"));
+    assert!(other.join("precious/.git").exists());
 }
 
 #[test]

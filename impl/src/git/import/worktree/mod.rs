@@ -11,6 +11,7 @@ mod walk;
 
 use std::ffi::{CStr, CString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::dir::Type;
@@ -33,13 +34,20 @@ use crate::git::store::Store;
 pub fn sweep(store: &Store, record: &Record) -> (Vec<String>, Result<(), Fault>) {
     let quarantine = store.quarantine();
     let mut sweep = Sweep { moving: Moving::to(&quarantine) };
-    if !record.worktree.is_dir() {
-        return (sweep.moving.done, Ok(()));
-    }
-    let trouble = walk(&record.worktree, &mut sweep);
-    let swept = fault(&record.worktree, trouble);
+    let swept = match pointer::place(store, record) {
+        Some(place) => {
+            let trouble = walk(&place, &mut sweep);
+            // In any case: whatever became of its .git, somebody will look at it with git.
+            fault(&place, trouble).and_then(|()| pointer::leads(&place, &record.admin))
+        }
+        None => {
+            let at = escape(record.worktree.as_os_str().as_bytes());
+            sweep.moving.done.push(format!("the worktree is not at {at} any more: nothing was swept"));
+            Ok(())
+        }
+    };
     let disarmed = disarm::disarm(&quarantine);
-    (sweep.moving.done, swept.and(disarmed).and_then(|()| pointer::leads(&record.worktree, &record.admin)))
+    (sweep.moving.done, swept.and(disarmed))
 }
 
 /// What is reported of a file.

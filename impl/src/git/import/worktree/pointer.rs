@@ -1,4 +1,4 @@
-//! The file by which git knows a worktree. Inside it is a mount point.
+//! Where a worktree is now, and the file by which git knows it. Inside it is a mount point.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,9 +7,26 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::git::import::code::{Code, Fault};
+use crate::git::record::Record;
+use crate::git::store::Store;
 
 /// Longest file `.git`, in bytes.
 const LONGEST: u64 = 8192;
+
+/// The worktree, as a real path: beside the store, where it was made, also when the whole factory was moved; else where git
+/// knows it, which `git worktree move` changes; else where it was. Elsewhere than beside the store it must lead to its git folder.
+pub fn place(store: &Store, record: &Record) -> Option<PathBuf> {
+    let folder = |at: PathBuf| at.canonicalize().ok().filter(|at| at.is_dir());
+    let is_ours = |at: &PathBuf| leads(at, &record.admin).is_ok();
+    let known = || {
+        let text = std::fs::read(record.admin.join("gitdir")).ok()?;
+        // Relative to the folder with extensions.relativeWorktrees (git 2.48).
+        let file = record.admin.join(Path::new(std::ffi::OsStr::from_bytes(text.trim_ascii_end())));
+        folder(file.parent()?.to_path_buf()).filter(is_ours)
+    };
+    let was = || folder(record.worktree.clone()).filter(is_ours);
+    folder(store.worktree()).or_else(known).or_else(was)
+}
 
 /// Whether the worktree's `.git` is a file that leads to `admin`.
 ///
