@@ -262,12 +262,10 @@ fn what_vanishes_during_the_sweep_costs_no_commit() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                for k in 0..50 {
-                    let folder = ground.record.worktree.join(format!("t{k}"));
-                    fs::create_dir_all(folder.join("x")).unwrap();
-                    fs::write(folder.join("x/f"), "").unwrap();
-                    fs::remove_dir_all(folder).unwrap();
-                }
+                let folder = ground.record.worktree.join("t");
+                fs::create_dir_all(folder.join("x")).unwrap();
+                (0..200).for_each(|k| fs::write(folder.join(k.to_string()), "").unwrap());
+                fs::remove_dir_all(folder).unwrap();
             }
         });
         let imports: Vec<_> = (0..20).map(|_| ground.import()).collect();

@@ -241,3 +241,94 @@ fn kind_of(place: &Place, name: &CStr, kind: Option<Type>) -> io::Result<Type> {
         _ => Type::File,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// Sees names, and does something at each.
+    struct Seeing<F>(Vec<String>, F);
+
+    impl<F: FnMut(&str)> Look for Seeing<F> {
+        fn look(&mut self, at: &Place, name: &CStr, _: Type) -> io::Result<Seen> {
+            let name = name.to_str().unwrap();
+            self.1(name);
+            fstatat(at.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+            self.0.push(name.into());
+            Ok(Seen::Stays)
+        }
+
+        fn take(&mut self, _: &Place, _: &CStr, _: Type, _: &'static str) -> io::Result<Option<CString>> {
+            Ok(None)
+        }
+    }
+
+    fn seen(root: &Path, at_each: impl FnMut(&str)) -> Vec<String> {
+        let mut look = Seeing(Vec::new(), at_each);
+        let trouble = walk(root, &mut look);
+        assert!(trouble.first.is_none(), "{:?}", trouble.first);
+        look.0.sort();
+        look.0
+    }
+
+    /// Folders d0/d1/…, each with a folder beside.
+    fn chain(root: &Path, depth: usize) -> PathBuf {
+        (0..depth).fold(root.to_path_buf(), |at, level| {
+            fs::create_dir_all(at.join(format!("side{level}/inner{level}"))).unwrap();
+            at.join(format!("d{level}"))
+        })
+    }
+
+    #[test]
+    fn depth_hides_nothing_and_needs_no_descriptors() {
+        let root = tempfile::tempdir().unwrap();
+        let end = chain(root.path(), 5 * OPEN);
+        fs::create_dir_all(&end).unwrap();
+        let mut most = 0;
+        let names = seen(root.path(), |_| most = most.max(fs::read_dir("/proc/self/fd").unwrap().count()));
+        assert_eq!(names.len(), 3 * 5 * OPEN);
+        assert!(most < 3 * OPEN, "{most}");
+    }
+
+    #[test]
+    fn what_is_gone_is_no_trouble() {
+        let root = tempfile::tempdir().unwrap();
+        (0..100).for_each(|i| fs::create_dir_all(root.path().join(format!("{i}/x"))).unwrap());
+        (100..200).for_each(|i| fs::write(root.path().join(i.to_string()), "").unwrap());
+        let mut looked = 0;
+        let names = seen(root.path(), |_| {
+            looked += 1;
+            if looked == 20 {
+                (0..100).for_each(|i| fs::remove_dir_all(root.path().join(i.to_string())).unwrap());
+                (100..200).for_each(|i| fs::remove_file(root.path().join(i.to_string())).unwrap());
+            }
+        });
+        assert_eq!(names.len(), 19);
+    }
+
+    #[test]
+    fn a_folder_that_is_moved_meanwhile_does_not_lead_the_walk_away() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in("/tmp").unwrap());
+        let end = chain(root.path(), 3 * OPEN);
+        fs::create_dir_all(end.join("end")).unwrap();
+        fs::create_dir(outside.path().join("precious")).unwrap();
+        let moved = root.path().join("d0/d1/d2");
+        let names = seen(root.path(), |name| {
+            if name == "end" {
+                fs::rename(&moved, outside.path().join("d2")).unwrap();
+            }
+        });
+        assert!(!names.iter().any(|name| name == "precious"));
+        assert!(["inner0", "inner1", "inner2"].iter().all(|inner| names.iter().any(|name| name == inner)), "{names:?}");
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(outside.path().join("precious")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), root.path().join("link")).unwrap();
+        assert_eq!(seen(root.path(), |_| {}), ["link"]);
+    }
+}
