@@ -331,3 +331,21 @@ fn what_was_moved_is_no_repository_where_it_lies() {
     ground.imported();
     assert!(!is_obeyed(&ground.store.quarantine().join("7"), &made));
 }
+
+#[test]
+fn what_git_reads_whole_is_of_a_size_to_be_read() {
+    let ground = Ground::new();
+    let at = |name: &str| ground.record.worktree.join(name);
+    fs::create_dir(at("sub")).unwrap();
+    for (name, size) in [(".gitignore", 100 << 20), ("sub/.gitignore", (100 << 20) + 1), ("sub/.mailmap", 3 << 30)] {
+        fs::File::create(at(name)).unwrap().set_len(size).unwrap();
+    }
+    fs::File::create(at("large")).unwrap().set_len(3 << 30).unwrap();
+    symlink("/dev/zero", at(".gitmodules")).unwrap();
+    symlink("../file", at("sub/.gitattributes")).unwrap();
+    let mut quarantined = ground.imported().quarantined;
+    quarantined.sort();
+    let moved = [".gitmodules: a link that git would follow", "sub/.gitignore: larger", "sub/.mailmap: larger"];
+    assert!(quarantined.len() == 3 && quarantined.iter().zip(moved).all(|(line, start)| line.starts_with(start)));
+    assert!(at(".gitignore").exists() && at("large").exists() && at("sub/.gitattributes").exists());
+}

@@ -22,6 +22,23 @@ pub fn special(kind: Type) -> Option<&'static str> {
     }
 }
 
+/// What every git reads whole before it does anything, in the folder it works in: git itself refuses only attributes of this size
+/// (ATTR_MAX_FILE_SIZE in its attr.h), and links to all of them but `.gitmodules`, which no tree may have as a link either.
+pub fn whole(name: &CStr, kind: Type, stat: Option<&FileStat>) -> Option<&'static str> {
+    if !READ_WHOLE.contains(&name.to_bytes()) {
+        return None;
+    }
+    match kind {
+        Type::Symlink => (name == c".gitmodules").then_some("a link that git would follow"),
+        _ => stat.is_some_and(|stat| stat.st_size > LARGEST).then_some("larger than what git should read whole"),
+    }
+}
+
+const READ_WHOLE: [&[u8]; 4] = [b".gitignore", b".gitattributes", b".gitmodules", b".mailmap"];
+
+/// In bytes.
+const LARGEST: i64 = 100 << 20;
+
 /// Nobody but root can open it any more.
 pub fn close(at: &Place, name: &CStr) -> io::Result<()> {
     let handle = openat(at.folder, name, OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC, Mode::empty())?;

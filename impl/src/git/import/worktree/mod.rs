@@ -67,10 +67,11 @@ impl Look for Sweep<'_> {
         if let Some(what) = entry::special(kind) {
             return Ok(Seen::Taken(what));
         }
-        if kind == Type::File && entry::has_set_id(&entry::without_set_id(at, name)?) {
+        let stat = if kind == Type::File { Some(entry::without_set_id(at, name)?) } else { None };
+        if stat.as_ref().is_some_and(entry::has_set_id) {
             self.moving.note(format!("{}: {TOOK}", relative(at, name)))?;
         }
-        Ok(Seen::Stays)
+        Ok(entry::whole(name, kind, stat.as_ref()).map_or(Seen::Stays, Seen::Taken))
     }
 
     fn take(&mut self, at: &Place, name: &CStr, kind: Type, what: &'static str) -> io::Result<Option<CString>> {
