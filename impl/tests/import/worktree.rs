@@ -5,7 +5,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use kusaw::git::import::{Code, tame};
 use kusaw::git::store::Store;
@@ -253,27 +252,6 @@ fn in_artifacts_repositories_stay_and_nothing_holds_who_opens_it() {
     }
 }
 
-/// An editor, a build or a watcher outside: what they remove meanwhile is gone, and that is all.
-#[test]
-fn what_vanishes_during_the_sweep_costs_no_commit() {
-    let ground = Ground::new();
-    let tip = ground.commit("file", "two\n");
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                let folder = ground.record.worktree.join("t");
-                fs::create_dir_all(folder.join("x")).unwrap();
-                (0..200).for_each(|k| fs::write(folder.join(k.to_string()), "").unwrap());
-                fs::remove_dir_all(folder).unwrap();
-            }
-        });
-        let imports: Vec<_> = (0..20).map(|_| ground.import()).collect();
-        stop.store(true, Ordering::Relaxed);
-        imports.into_iter().for_each(|imported| assert_eq!(imported.unwrap().tip, tip));
-    });
-}
-
 /// Whether a git that comes by in `folder` obeys a config there: the monitor of all these repositories makes a file.
 fn is_obeyed(folder: &Path, made: &Path) -> bool {
     let _ = fs::remove_file(made);
@@ -348,4 +326,44 @@ fn what_git_reads_whole_is_of_a_size_to_be_read() {
     let moved = [".gitmodules: a link that git would follow", "sub/.gitignore: larger", "sub/.mailmap: larger"];
     assert!(quarantined.len() == 3 && quarantined.iter().zip(moved).all(|(line, start)| line.starts_with(start)));
     assert!(at(".gitignore").exists() && at("large").exists() && at("sub/.gitattributes").exists());
+}
+
+#[test]
+fn a_folder_that_git_takes_for_a_bare_repository_is_the_base_s_or_none() {
+    let at = |ground: &Ground, name: &str| ground.record.worktree.join(name);
+    let ground = Ground::with("sha1", "files", |repo| {
+        for name in ["fixtures/a.git", "fixtures/b.git", "fixtures/c.git", "fixtures/d.git"] {
+            git(repo, &["init", "-q", "--bare", name], b"");
+            for keep in ["objects/keep", "refs/keep"] {
+                fs::write(repo.join(name).join(keep), "").unwrap();
+            }
+            let _ = fs::remove_dir_all(repo.join(name).join("hooks"));
+        }
+        // As test suites keep a linked worktree.
+        fs::create_dir_all(repo.join("fixtures/linked")).unwrap();
+        fs::write(repo.join("fixtures/linked/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(repo.join("fixtures/linked/commondir"), "../a.git\n").unwrap();
+        git(repo, &["add", "-f", "fixtures"], b"");
+        git(repo, &["commit", "-q", "-m", "fixtures"], b"");
+    });
+    let made = ground.record.worktree.with_file_name("made");
+    trap(&at(&ground, "dir/x"), &made);
+    // Over a folder where people work.
+    for name in ["HEAD", "config", "objects", "refs"] {
+        fs::rename(at(&ground, "dir/x").join(name), at(&ground, "dir").join(name)).unwrap();
+    }
+    fs::remove_dir_all(at(&ground, "dir/x")).unwrap();
+    assert!(is_obeyed(&at(&ground, "dir"), &made));
+    fs::write(at(&ground, "fixtures/b.git/config"), "[core]\n\tpager = touch pwned\n").unwrap();
+    fs::create_dir(at(&ground, "fixtures/c.git/hooks")).unwrap();
+    fs::write(at(&ground, "fixtures/d.git/commondir"), "../b.git").unwrap();
+    let mut quarantined = ground.imported().quarantined;
+    quarantined.sort();
+    let taken = ["dir/HEAD", "fixtures/b.git/HEAD", "fixtures/c.git/HEAD", "fixtures/d.git/HEAD"];
+    assert_eq!(quarantined.len(), 4, "{quarantined:?}");
+    for (line, name) in quarantined.iter().zip(taken) {
+        assert!(line.starts_with(&format!("{name}: what makes its folder a repository, moved to ")), "{line}");
+    }
+    assert!(!is_obeyed(&at(&ground, "dir"), &made));
+    assert!(at(&ground, "fixtures/a.git/HEAD").exists() && at(&ground, "fixtures/linked/HEAD").exists());
 }

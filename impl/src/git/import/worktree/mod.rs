@@ -3,6 +3,7 @@
 //! No process of the step is there any more to exchange anything.
 
 mod artifacts;
+mod base;
 mod disarm;
 mod entry;
 mod moving;
@@ -17,6 +18,8 @@ use std::path::Path;
 use nix::dir::Type;
 
 pub use artifacts::tame;
+use base::Base;
+use entry::Marks;
 use moving::{Moving, relative};
 use walk::{Look, Place, Seen, Trouble, walk};
 
@@ -33,7 +36,7 @@ use crate::git::store::Store;
 /// was swept then.
 pub fn sweep(store: &Store, record: &Record) -> (Vec<String>, Result<(), Fault>) {
     let quarantine = store.quarantine();
-    let mut sweep = Sweep { moving: Moving::to(&quarantine) };
+    let mut sweep = Sweep { moving: Moving::to(&quarantine), marks: Marks::default(), base: Base::of(record) };
     let swept = match pointer::place(store, record) {
         Some(place) => {
             let trouble = walk(&place, &mut sweep);
@@ -55,10 +58,13 @@ const TOOK: &str = "set-user-id and set-group-id taken away";
 
 struct Sweep<'a> {
     moving: Moving<'a>,
+    marks: Marks,
+    base: Base<'a>,
 }
 
 impl Look for Sweep<'_> {
     fn look(&mut self, at: &Place, name: &CStr, kind: Type) -> io::Result<Seen> {
+        self.marks.see(name, kind);
         if spelling::is_git(name.to_bytes()) {
             // The one at the top is git's own; the caller looks at what it is.
             let is_own = at.path.is_empty() && name == c".git";
@@ -72,6 +78,12 @@ impl Look for Sweep<'_> {
             self.moving.note(format!("{}: {TOOK}", relative(at, name)))?;
         }
         Ok(entry::whole(name, kind, stat.as_ref()).map_or(Seen::Stays, Seen::Taken))
+    }
+
+    /// git takes a folder of certain names for a repository, and obeys its config. At the top it finds `.git` first.
+    fn end(&mut self, at: &Place) -> Option<(CString, &'static str)> {
+        let head = self.marks.head().filter(|_| !at.path.is_empty() && !self.base.has_repository(at))?;
+        Some((head, "what makes its folder a repository"))
     }
 
     fn take(&mut self, at: &Place, name: &CStr, kind: Type, what: &'static str) -> io::Result<Option<CString>> {
