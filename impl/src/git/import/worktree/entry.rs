@@ -7,7 +7,8 @@ use nix::dir::Type;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, fstat, fstatat};
 
-use super::walk::{Place, set_mode};
+use super::open::set_mode;
+use super::walk::Place;
 
 /// Set-user-id and set-group-id.
 const SET_ID: u32 = 0o6000;

@@ -7,6 +7,7 @@ mod base;
 mod disarm;
 mod entry;
 mod moving;
+mod open;
 mod pointer;
 mod walk;
 
@@ -95,6 +96,6 @@ fn fault(root: &Path, trouble: Trouble) -> Result<(), Fault> {
     let Some((at, e)) = trouble.first else { return Ok(()) };
     let at = String::from_utf8_lossy(&at);
     let more = if trouble.more > 0 { format!("; and {} more places", trouble.more) } else { String::new() };
-    let text = escape(at.trim_matches('/').as_bytes());
-    Err(Fault::new(Code::WorktreeUnreadable, format!("{e}{more}: {}/{text}", root.display())))
+    // The place last: a report cuts a long one.
+    Err(Fault::new(Code::WorktreeUnreadable, format!("{e}{more}: {}/{}", root.display(), at.trim_matches('/'))))
 }

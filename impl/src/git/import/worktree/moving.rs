@@ -12,7 +12,8 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, renameat};
 use nix::sys::stat::{Mode, fstatat};
 
-use super::walk::{Place, open_folder, open_up};
+use super::open::{open_folder, open_up};
+use super::walk::Place;
 use crate::git::import::escape;
 
 /// Places in the list of a quarantine; what is above is moved all the same.
