@@ -65,7 +65,6 @@ struct Sweep<'a> {
 
 impl Look for Sweep<'_> {
     fn look(&mut self, at: &Place, name: &CStr, kind: Type) -> io::Result<Seen> {
-        self.marks.see(name, kind);
         if spelling::is_git(name.to_bytes()) {
             // The one at the top is git's own; the caller looks at what it is.
             let is_own = at.path.is_empty() && name == c".git";
@@ -74,6 +73,7 @@ impl Look for Sweep<'_> {
         if let Some(what) = entry::special(kind) {
             return Ok(Seen::Taken(what));
         }
+        self.marks.see(name, kind);
         let stat = if kind == Type::File { Some(entry::without_set_id(at, name)?) } else { None };
         if stat.as_ref().is_some_and(entry::has_set_id) {
             self.moving.note(format!("{}: {TOOK}", relative(at, name)))?;
