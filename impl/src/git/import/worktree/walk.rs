@@ -172,7 +172,14 @@ impl Walk {
 fn read(place: &Place, look: &mut dyn Look, below: &mut Vec<CString>, trouble: &mut Trouble) -> io::Result<()> {
     let mut taken = Vec::new();
     for entry in Dir::from_fd(place.folder.try_clone_to_owned()?)?.iter() {
-        let entry = entry?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            // What has been seen of it is taken all the same.
+            Err(e) => {
+                trouble.note(place.path, b"", e.into());
+                break;
+            }
+        };
         let name = entry.file_name();
         if matches!(name.to_bytes(), b"." | b"..") {
             continue;
