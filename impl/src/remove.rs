@@ -36,6 +36,11 @@ pub fn remove(root: &Path) -> io::Result<()> {
     Ok(unlinkat(&parent, name, UnlinkatFlags::RemoveDir)?)
 }
 
+/// For whoever wants something to be gone: it may be already.
+pub fn absent_is_fine(e: io::Error) -> io::Result<()> {
+    if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) }
+}
+
 /// Unlinks what is no folder in `folder` and moves its folders up into `top`, to wait there.
 fn empty(top: &OwnedFd, folder: &OwnedFd, waiting: &mut Vec<Vec<u8>>, moved: &mut u64) -> io::Result<()> {
     let mut list = Dir::openat(folder, ".", OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;

@@ -73,17 +73,18 @@ impl Attempt<'_> {
         };
         *git = views.end(end.is_ok(), &stop);
         if end.is_ok() {
-            self.take_set_id();
+            self.tame();
         }
         end
     }
 
     /// A program that a step leaves must not run as the step's user when somebody else starts it. In worktrees the import
     /// sees to it.
-    fn take_set_id(&self) {
-        match import::take_set_id(&self.folder.artifacts()) {
-            Ok(taken) => taken.iter().for_each(|what| stderr::warn(format!("artifacts: {what}"))),
-            Err(fault) => stderr::warn(format!("artifacts: {}: {}", fault.code, fault.detail)),
+    fn tame(&self) {
+        let (done, tamed) = import::tame(&self.folder.artifacts());
+        done.iter().for_each(|what| stderr::warn(format!("artifacts: {what}")));
+        if let Err(fault) = tamed {
+            stderr::warn(format!("artifacts: {}: {}", fault.code, fault.detail));
         }
     }
 

@@ -1,4 +1,4 @@
-//! The factory's own git: the one place that starts it outside a sandbox. It must run no hook, no monitor, no filter and no
+//! The factory's own git: the one place that starts it in a repository outside a sandbox. It must run no hook, no monitor, no filter and no
 //! program of the repository's choice, ask nothing, and never wait without an end; it must never be started on a folder that
 //! a step could write.
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::import;
+use super::import::{self, Code};
 use super::record::Record;
 use super::store::Store;
 use crate::stderr;
@@ -43,6 +43,9 @@ pub struct Rejection {
     pub kept: PathBuf,
 }
 
+/// So often an import is tried that could pass the next time.
+const MOST_TRIES: u64 = 5;
+
 impl RepoOutcome {
     /// Imports and says what came of it. What was imported is removed; what was rejected is kept, and looked at no more.
     /// `stop` says whether the user has asked kusaw to end: then the next run imports.
@@ -58,7 +61,7 @@ impl RepoOutcome {
             quarantined: Vec::new(),
             rejected: None,
         };
-        match import::import(store, record, &|| false) {
+        match import::import(store, record, stop) {
             Ok(imported) => {
                 outcome.tip = imported.tip;
                 outcome.branches = imported.branches.iter().map(|(name, _)| short(name)).collect();
@@ -74,8 +77,9 @@ impl RepoOutcome {
                     fix: rejected.code.fix().into(),
                     kept: store.root.clone(),
                 });
-                // What may pass the next time is tried again by the next run.
-                if !rejected.code.may_pass() {
+                // What may pass the next time is tried again by the next run, but not for ever.
+                let is_asked = rejected.code == Code::Interrupted;
+                if !is_asked && (!rejected.code.may_pass() || store.tries() >= MOST_TRIES) {
                     store.keep().unwrap_or_else(|e| stderr::warn(format!("{}: {e}", store.root.display())));
                 }
             }

@@ -13,6 +13,8 @@ use nix::fcntl::{Flock, FlockArg};
 use super::outcome::RepoOutcome;
 use super::record::Record;
 use super::store::{self, Store};
+use crate::remove::absent_is_fine;
+use crate::stderr;
 
 /// For the kernel to end a sandbox whose launcher was killed: it has been told to already.
 const DYING: Duration = Duration::from_secs(5);
@@ -48,12 +50,17 @@ fn of_attempt(attempt: &Path) -> Option<Vec<RepoOutcome>> {
     let outcomes: Vec<RepoOutcome> =
         recorded.map(|(store, record)| RepoOutcome::of_import(&store, &record, &|| false)).collect();
     if !outcomes.is_empty() {
-        let text = serde_json::to_vec_pretty(&outcomes).unwrap_or_default();
-        let _ = fs::remove_file(attempt.join(OUTCOME));
-        let _ = File::create_new(attempt.join(OUTCOME)).and_then(|mut file| file.write_all(&text));
+        let file = attempt.join(OUTCOME);
+        write(&file, &outcomes).unwrap_or_else(|e| stderr::warn(format!("{}: {e}", file.display())));
     }
     store::tidy(attempt);
     Some(outcomes)
+}
+
+/// A new file in place of one that an earlier recovery has written.
+fn write(file: &Path, outcomes: &[RepoOutcome]) -> io::Result<()> {
+    fs::remove_file(file).or_else(absent_is_fine)?;
+    File::create_new(file)?.write_all(&serde_json::to_vec_pretty(outcomes)?)
 }
 
 /// The attempt's lock, if its kusaw is dead.

@@ -1,11 +1,11 @@
 //! The private store of one worktree: what its step has as the repository's git folder, beside the attempt's records. Inside
 //! it, what `git()` and `admin()` hold is the step's: outside a sandbox no git and nothing that follows links may go there.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::remove::remove;
+use crate::remove::{absent_is_fine, remove};
 
 /// Its folder, on the host. The step can read all of it and write `git()` and `admin()`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +47,17 @@ impl Store {
 
     /// What was moved out of the worktree, because no git may find it there: beside the store, and kept.
     pub fn quarantine(&self) -> PathBuf {
+        self.beside("quarantine")
+    }
+
+    /// The worktree's place in the same attempt.
+    pub fn worktree(&self) -> PathBuf {
+        self.beside("worktrees")
+    }
+
+    fn beside(&self, folder: &str) -> PathBuf {
         let attempt = self.root.ancestors().nth(2).unwrap_or(&self.root);
-        attempt.join("quarantine").join(self.root.file_name().unwrap_or_default())
+        attempt.join(folder).join(self.root.file_name().unwrap_or_default())
     }
 
     /// It has been imported: nobody needs it any more. The record goes first, so that nobody imports what is half removed.
@@ -56,8 +65,18 @@ impl Store {
     /// # Errors
     /// Those of the file system.
     pub fn done(&self) -> io::Result<()> {
-        fs::remove_file(self.record()).or_else(when_absent)?;
-        remove(&self.root).or_else(when_absent)
+        fs::remove_file(self.record()).or_else(absent_is_fine)?;
+        remove(&self.root).or_else(absent_is_fine)
+    }
+
+    /// Counts one more try to import it; the value says how many there were. What cannot be counted counts as enough.
+    pub fn tries(&self) -> u64 {
+        let count = || -> io::Result<u64> {
+            let mut tries = File::options().append(true).create(true).open(self.root.join("tries"))?;
+            tries.write_all(b".")?;
+            Ok(tries.metadata()?.len())
+        };
+        count().unwrap_or(u64::MAX)
     }
 
     /// It was rejected: it stays for its user, and nobody tries to import it again.
@@ -91,10 +110,6 @@ pub fn tidy(attempt: &Path) {
     }
 }
 
-fn when_absent(e: io::Error) -> io::Result<()> {
-    if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +123,8 @@ mod tests {
             fs::write(store.record(), "{}").unwrap();
             store
         };
+        assert_eq!([made("tried").tries(), Store::of(attempt.path(), "tried").tries()], [1, 2]);
+        Store::of(attempt.path(), "tried").done().unwrap();
         let (done, kept, unfinished) = (made("done"), made("kept"), made("unfinished"));
         done.done().unwrap();
         done.done().unwrap();

@@ -1,6 +1,5 @@
 //! What a step sees as the git folder: a private store, laid over the real one's path, that borrows the real objects read-only.
 //! Control files are read-only copies in it, so nothing done inside, and nothing renamed outside, reaches the real ones.
-//! Here it is mounts; a system without them answers with paths.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
@@ -178,4 +177,75 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(borrowed: &[&str], pinned: &[&str]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let store = Store { root: at("store") };
+        private(&store.pinned()).unwrap();
+        pinned.iter().for_each(|name| fs::write(store.pinned().join(name), "").unwrap());
+        let objects = ["repo/.git/objects"].iter().chain(borrowed).map(|name| at(name)).collect::<Vec<_>>();
+        objects.iter().for_each(|folder| private(&folder.join("info")).unwrap());
+        if !borrowed.is_empty() {
+            fs::write(objects::alternates_file(&objects[0]), "").unwrap();
+        }
+        let record = Record {
+            version: 1,
+            attempt: "a".into(),
+            repo: "demo".into(),
+            namespace: "refs/heads/kusaw/a/".into(),
+            base: "0".repeat(40),
+            common: at("repo/.git"),
+            admin: at("repo/.git/worktrees/w"),
+            worktree: at("w"),
+            objects,
+            format: "sha1".into(),
+            refs: "files".into(),
+        };
+        let view = shown(&store, record);
+        let root = folder.path().display().to_string();
+        let line = |shown: &Shown| {
+            let how = if shown.write { "write" } else { "read" };
+            format!("{how} {} {}\n", shown.from.display(), shown.to.display()).replace(&format!("{root}/"), "")
+        };
+        [&view.root].into_iter().chain(&view.parts).map(line).collect()
+    }
+
+    /// The whole of what a step sees as its git folder.
+    #[test]
+    fn an_ordinary_repository_has_sixteen_mounts() {
+        let shown = parts(&[], &["HEAD", "config", "hooks", "info"]);
+        assert_eq!(shown.lines().count(), 16);
+        insta::assert_snapshot!(shown, @r"
+        write store/git repo/.git
+        read repo/.git/objects /run/kusaw/objects/demo/0
+        read store/pinned/HEAD repo/.git/HEAD
+        read store/pinned/config repo/.git/config
+        read store/pinned/hooks repo/.git/hooks
+        read store/pinned/info repo/.git/info
+        read store/pinned/empty repo/.git/config.worktree
+        write store/git/objects repo/.git/objects
+        write store/git/objects/info repo/.git/objects/info
+        write store/git/worktrees repo/.git/worktrees
+        read store/pinned/alternates repo/.git/objects/info/alternates
+        write store/admin repo/.git/worktrees/w
+        read store/pinned/commondir repo/.git/worktrees/w/commondir
+        read store/pinned/gitdir repo/.git/worktrees/w/gitdir
+        read store/pinned/empty repo/.git/worktrees/w/config.worktree
+        read w/.git w/.git
+        ");
+    }
+
+    #[test]
+    fn one_that_borrows_and_is_shallow_has_more() {
+        let shown = parts(&["other/objects"], &["HEAD", "config", "hooks", "info", "shallow"]);
+        assert_eq!(shown.lines().count(), 19);
+        assert!(shown.contains("read repo/.git/objects /run/kusaw/objects/demo/0\nread store/pinned/empty"), "{shown}");
+        assert!(shown.contains("read other/objects /run/kusaw/objects/demo/1\nread store/pinned/HEAD"), "{shown}");
+    }
 }

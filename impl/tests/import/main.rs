@@ -7,5 +7,6 @@ mod ground;
 mod odd;
 mod ordinary;
 mod refused;
+mod traps;
 mod trees;
 mod worktree;

@@ -1,6 +1,6 @@
 //! The mount plan: what bubblewrap is told, as a pure function of the reach and a few facts of the host.
 //! A whitelist: nothing is visible because it was forgotten. Every mount costs launch time; an ordinary
-//! attempt has at most 20, and 17 more for each repo.
+//! attempt has at most 20, and 17 more for each repo (`git::view`).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Host {
 }
 
 /// The arguments for `--args`, in an order that matters: namespaces, system, private places, the attempt,
-/// pins, and last of all the read-only remounts.
+/// the parts of git folders, and last of all the read-only remounts.
 pub fn arguments(reach: &Reach, host: &Host) -> Vec<OsString> {
     let mut plan = Plan::default();
     plan.namespaces(&reach.connect);

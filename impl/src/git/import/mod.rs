@@ -13,7 +13,6 @@ mod lines;
 mod links;
 mod objects;
 mod policy;
-mod quarantine;
 mod refs;
 mod run;
 mod settle;
@@ -21,12 +20,13 @@ mod spelling;
 mod sweep;
 mod trees;
 mod weight;
+mod worktree;
 
 use std::path::Path;
 
 pub use code::Code;
 use code::Fault;
-pub use quarantine::take_set_id;
+pub use worktree::tame;
 
 use self::objects::Quarantine;
 use self::run::Watch;
@@ -70,7 +70,7 @@ pub struct Rejected {
 /// When anything is not as it must be; then no branch has moved.
 pub fn import(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<Imported, Rejected> {
     // First, and before any branch moves: whatever becomes of the commits, somebody will look at the worktree with git.
-    let (quarantined, swept) = quarantine::sweep(&record.worktree, &record.admin, &store.quarantine());
+    let (quarantined, swept) = worktree::sweep(store, record);
     match swept.and_then(|()| commits(store, record, stop)) {
         Ok(refs::Wanted { tip, branches, left }) => Ok(Imported { tip, branches, left, quarantined }),
         Err(Fault { code, detail }) => Err(Rejected { code, detail, quarantined }),
