@@ -115,8 +115,13 @@ pub fn stream(
         status if status.success() => Ok(()),
         status => {
             let said = tail(&mut said);
-            // Not git, but what was to start it.
-            let code = if said.starts_with("bwrap:") { Code::NoBox } else { code };
+            let code = match () {
+                // Not git, but what was to start it.
+                () if said.starts_with("bwrap:") => Code::NoBox,
+                // die() in git's wrapper.c: by our bound on its heap.
+                () if said.contains("Out of memory") => Code::TooMany,
+                () => code,
+            };
             let said = if said.is_empty() { status.to_string() } else { said };
             Err(Fault::new(code, format!("git {what}: {said}")))
         }
