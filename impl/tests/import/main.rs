@@ -2,6 +2,7 @@
 //! is in the repository (nothing).
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod bounds;
 mod crash;
 mod ground;
 mod odd;

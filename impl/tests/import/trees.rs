@@ -125,6 +125,8 @@ fn paths_that_only_the_policy_refuses() {
         ("a\\b", Code::PathBackslash),
         ("line\nfeed", Code::PathControl),
         ("esc\u{1b}[2J", Code::PathControl),
+        ("a\u{202e}txt.exe", Code::PathControl),
+        ("\u{3164}", Code::PathControl),
         (&"a".repeat(300), Code::PathTooLong),
     ] {
         let (is, detail) = named(&ground, name, "100644");
@@ -192,4 +194,64 @@ fn what_the_repository_has_already_is_not_the_step_s_doing() {
     std::fs::remove_file(ground.record.worktree.join("out")).unwrap();
     ground.step(&["commit", "-q", "-am", "without the link"]);
     ground.imported();
+}
+
+/// git shows no path in them, and checks them out.
+#[test]
+fn empty_folders_have_names_as_well() {
+    let ground = Ground::new();
+    let empty = ground.object("tree", b"");
+    for (name, code) in [("a\\b", Code::PathBackslash), ("a\u{1b}", Code::PathControl)] {
+        ground.commit_tree(&entry("40000", name, &empty));
+        assert_eq!(ground.refused().0, code);
+    }
+}
+
+/// git fsck would speak of it for ever, and git shows and checks it out as if it was a usual one.
+#[test]
+fn modes_that_are_none() {
+    let ground = Ground::new();
+    for mode in ["100666", "100664", "120777", "10644"] {
+        let (code, detail) = named(&ground, "odd", mode);
+        assert_eq!(code, Code::ObjectsBad, "{mode}: {detail}");
+    }
+}
+
+#[test]
+fn links_that_leave_the_tree_through_others() {
+    use std::os::unix::fs::symlink;
+    let with_links = || {
+        Ground::with("sha1", "files", |repo| {
+            symlink("/nowhere", repo.join("ext")).unwrap();
+            symlink("dir/sub/../inner", repo.join("in")).unwrap();
+            std::fs::create_dir(repo.join("dir/sub")).unwrap();
+            std::fs::write(repo.join("dir/sub/x"), "x\n").unwrap();
+            crate::ground::git(repo, &["add", "-A"], b"");
+            crate::ground::git(repo, &["commit", "-q", "-m", "links"], b"");
+        })
+    };
+    let ground = with_links();
+    let file = |name: &str| ground.record.worktree.join(name);
+    symlink("ext/x", file("dir/leak")).unwrap();
+    symlink("ext/x", file("leak")).unwrap();
+    symlink("dir/inner", file("fine")).unwrap();
+    ground.step(&["add", "fine", "dir/leak"]);
+    ground.step(&["commit", "-q", "-m", "links"]);
+    ground.imported();
+    let ground = with_links();
+    symlink("ext/x", ground.record.worktree.join("leak")).unwrap();
+    ground.step(&["add", "leak"]);
+    ground.step(&["commit", "-q", "-m", "leak"]);
+    let (code, detail) = ground.refused();
+    assert_eq!(code, Code::LinkOutside);
+    assert!(detail.contains("leak") && detail.contains("ext/x, through another link"), "{detail}");
+    // A link of the repository's, led elsewhere by a new one on its way.
+    let ground = with_links();
+    std::fs::remove_dir_all(ground.record.worktree.join("dir/sub")).unwrap();
+    symlink("..", ground.record.worktree.join("dir/sub")).unwrap();
+    ground.step(&["add", "-A"]);
+    ground.step(&["commit", "-q", "-m", "up"]);
+    let (code, detail) = ground.refused();
+    assert_eq!(code, Code::LinkOutside);
+    assert!(detail.starts_with("in in "), "{detail}");
 }

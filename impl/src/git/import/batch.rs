@@ -5,6 +5,9 @@ use super::lines::Lines;
 use super::objects::Quarantine;
 use super::run::{self, Watch};
 
+/// Takes an object, by its number among those asked for; nothing for one that is not there.
+pub type Reader<'a> = &'a mut dyn FnMut(usize, Option<&[u8]>) -> Result<(), Fault>;
+
 /// Sizes in bytes; nothing for what is not there.
 ///
 /// # Errors
@@ -19,7 +22,10 @@ pub fn sizes(quarantine: &Quarantine, names: &[&[u8]], watch: &Watch) -> Result<
     let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
     run::stream(git, &asked(names), Code::ObjectsMissing, "cat-file", watch, &mut |bytes| {
         // "NAME missing".
-        lines.feed(bytes, &mut |line| Ok(sizes.push(line.parse().ok())))
+        lines.feed(bytes, &mut |line| {
+            sizes.push(line.parse().ok());
+            Ok(())
+        })
     })?;
     if sizes.len() == names.len() { Ok(sizes) } else { Err(odd()) }
 }
@@ -28,13 +34,7 @@ pub fn sizes(quarantine: &Quarantine, names: &[&[u8]], watch: &Watch) -> Result<
 ///
 /// # Errors
 /// As git says them, and those of `take`; when one is larger than `most` bytes.
-pub fn each(
-    quarantine: &Quarantine,
-    names: &[&[u8]],
-    most: usize,
-    watch: &Watch,
-    take: &mut dyn FnMut(usize, Option<&[u8]>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+pub fn each(quarantine: &Quarantine, names: &[&[u8]], most: usize, watch: &Watch, take: Reader) -> Result<(), Fault> {
     if names.is_empty() {
         return Ok(());
     }
@@ -70,7 +70,7 @@ impl Parts {
         &mut self,
         bytes: &[u8],
         most: usize,
-        take: &mut dyn FnMut(Option<&[u8]>) -> Result<(), Fault>,
+        take: &mut impl FnMut(Option<&[u8]>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         self.rest.extend(bytes);
         let mut at = 0;
@@ -106,7 +106,12 @@ mod tests {
         for size in 1..said.len() {
             let (mut parts, mut found) = (Parts::default(), Vec::new());
             for piece in said.chunks(size) {
-                parts.feed(piece, 3, &mut |part| Ok(found.push(part.map(<[u8]>::to_vec)))).unwrap();
+                parts
+                    .feed(piece, 3, &mut |part| {
+                        found.push(part.map(<[u8]>::to_vec));
+                        Ok(())
+                    })
+                    .unwrap();
             }
             assert_eq!(found, [Some(b"a\nb".to_vec()), None, Some(Vec::new()), Some(b"12".to_vec())]);
             assert!(parts.rest.is_empty());

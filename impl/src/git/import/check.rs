@@ -44,7 +44,10 @@ fn connected(quarantine: &Quarantine, wanted: &Wanted, watch: &Watch) -> Result<
     let (mut lines, mut commits) = (Lines::default(), String::new());
     run::stream(git, revisions.as_bytes(), Code::ObjectsMissing, "rev-list", watch, &mut |bytes| {
         lines.feed(bytes, &mut |id| match quarantine.new.get(id) {
-            Some((Kind::Commit, _)) => Ok(commits.extend([id, "\n"])),
+            Some((Kind::Commit, _)) => {
+                commits.extend([id, "\n"]);
+                Ok(())
+            }
             Some(_) => Ok(()),
             None => Err(Fault::new(Code::ObjectsMissing, format!("{id} was not packed"))),
         })

@@ -1,6 +1,7 @@
 //! What a git says piece by piece, as the parts that it consists of.
 
 use super::code::{Code, Fault};
+use super::run::Reader;
 
 /// Longest part: a path, or what stands before that of a merge with many parents.
 const LONGEST: usize = 1 << 20;
@@ -36,11 +37,7 @@ impl Lines {
     ///
     /// # Errors
     /// See [`Lines::feed`].
-    pub fn feed_bytes(
-        &mut self,
-        mut bytes: &[u8],
-        take: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    pub fn feed_bytes(&mut self, mut bytes: &[u8], take: Reader) -> Result<(), Fault> {
         while let Some(at) = bytes.iter().position(|byte| *byte == self.end) {
             if self.rest.is_empty() {
                 take(&bytes[..at])?;
@@ -67,7 +64,12 @@ mod tests {
         for size in 1..9 {
             let (mut lines, mut found) = (Lines::default(), Vec::new());
             for piece in b"one\n\ntwo\nthree".chunks(size) {
-                lines.feed(piece, &mut |line| Ok(found.push(line.to_string()))).unwrap();
+                lines
+                    .feed(piece, &mut |line| {
+                        found.push(line.to_string());
+                        Ok(())
+                    })
+                    .unwrap();
             }
             assert_eq!(found, ["one", "", "two"]);
         }

@@ -133,12 +133,7 @@ fn targets(quarantine: &Quarantine, tip: &str, watch: &Watch) -> Result<Targets,
 }
 
 /// What the objects hold; nothing for those that are longer than a target can be, which are not read, or are not there.
-fn each_target(
-    quarantine: &Quarantine,
-    ids: &[&String],
-    watch: &Watch,
-    take: &mut dyn FnMut(usize, Option<&[u8]>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+fn each_target(quarantine: &Quarantine, ids: &[&String], watch: &Watch, take: batch::Reader) -> Result<(), Fault> {
     let asked: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
     let sizes = batch::sizes(quarantine, &asked, watch)?;
     let is_short = |number: &usize| sizes[*number].is_some_and(|size| size <= LONGEST);

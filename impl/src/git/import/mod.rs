@@ -11,6 +11,7 @@ mod code;
 mod index;
 mod lines;
 mod links;
+mod names;
 mod objects;
 mod policy;
 mod refs;

@@ -5,8 +5,9 @@ use std::fs;
 
 use super::bare::View;
 use super::code::{Code, Fault};
+use super::escape;
+use super::names::{Taken, is_safe};
 use super::run::{self, Watch};
-use super::{escape, spelling};
 use crate::git::command::Git;
 use crate::git::record::Record;
 use crate::git::store::Store;
@@ -16,9 +17,6 @@ const MOST_BRANCHES: usize = 20;
 
 /// Names that are reported.
 const MOST_LEFT: usize = 50;
-
-/// Longest name of a branch, in bytes: it becomes a file's name, with `.lock` after it.
-const LONGEST: usize = 200;
 
 /// Full name and id.
 pub type Ids = BTreeMap<String, String>;
@@ -179,43 +177,6 @@ pub fn fit(wanted: &mut Wanted, there: &Ids) {
     wanted.left.extend(not.into_iter().map(|(name, _): (String, String)| word(&name)));
 }
 
-/// Names that are chosen, as a file system knows them that ignores case.
-#[derive(Default)]
-struct Taken(BTreeSet<Vec<u8>>);
-
-impl Taken {
-    /// Whether it can be beside those that are there.
-    fn add(&mut self, name: &str) -> bool {
-        let key = Taken::key(name);
-        let can = !self.0.iter().any(|other| *other == key || Taken::conflict(other, &key));
-        can && self.0.insert(key)
-    }
-
-    fn key(name: &str) -> Vec<u8> {
-        spelling::key(name.as_bytes())
-    }
-
-    /// Whether one is a folder on the way to the other.
-    fn conflict(a: &[u8], b: &[u8]) -> bool {
-        let is_above = |a: &[u8], b: &[u8]| b.strip_prefix(a).is_some_and(|rest| rest.starts_with(b"/"));
-        is_above(a, b) || is_above(b, a)
-    }
-}
-
-/// Whether a branch's name is one that no file system, shell or git takes for anything else. git-check-ref-format(1) allows
-/// more; those are reported by name.
-fn is_safe(name: &str) -> bool {
-    let part = |part: &str| {
-        let ends = part.ends_with(".lock") || part.ends_with('.');
-        !part.is_empty() && !part.starts_with(['.', '-']) && !ends && !part.contains("..") && part != "main"
-    };
-    // Some of what is not seen counts as a letter.
-    let letter = |c: char| {
-        c.is_alphanumeric() && !spelling::is_hidden(c) || matches!(c, '.' | '_' | '/' | '+' | '-' | '#' | '=' | ',')
-    };
-    name.len() <= LONGEST && name.chars().all(letter) && name.split('/').all(part)
-}
-
 fn is_id(id: &str, record: &Record) -> bool {
     id.len() == record.base.len() && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -307,19 +268,6 @@ mod tests {
         let code = |found: &[Ref]| wanted(found, &Ids::new(), &record).unwrap_err().code;
         assert_eq!(code(&[]), Code::BranchMissing);
         assert_eq!(code(&[Ref { symbolic: true, ..named(&record.branch(), "1") }]), Code::BranchSymbolic);
-    }
-
-    #[test]
-    fn only_plain_names_become_branches() {
-        for name in ["x", "a/b", "fix-1.2_3", "ä", "a#1"] {
-            assert!(is_safe(name), "{name}");
-        }
-        for name in [
-            "", "a b", "-x", "a/.x", "x.lock", "x.lock/y", "a..b", "a//b", "x~1", "x@{1}", "main/x", "a\u{1b}", "x.",
-            "\u{3164}",
-        ] {
-            assert!(!is_safe(name), "{name}");
-        }
     }
 
     #[test]

@@ -23,6 +23,9 @@ const SAID: usize = 64 << 20;
 const STDERR: u64 = 16 << 20;
 const TAIL: u64 = 4096;
 
+/// Takes what a git says, in parts; its fault ends the git.
+pub type Reader<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Fault>;
+
 /// How soon somebody who wants kusaw to end is heard.
 const SLICE: Duration = Duration::from_millis(50);
 
@@ -93,7 +96,7 @@ pub fn stream(
     code: Code,
     what: &str,
     watch: &Watch,
-    take: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+    take: Reader,
 ) -> Result<(), Fault> {
     watch.look()?;
     let failed = |e: io::Error| Fault::new(Code::Failed, format!("git {what}: {e}"));
@@ -115,8 +118,13 @@ pub fn stream(
         status if status.success() => Ok(()),
         status => {
             let said = tail(&mut said);
-            // Not git, but what was to start it.
-            let code = if said.starts_with("bwrap:") { Code::NoBox } else { code };
+            let code = match () {
+                // Not git, but what was to start it.
+                () if said.starts_with("bwrap:") => Code::NoBox,
+                // in git's wrapper.c and zlib.c: by our bound on its heap.
+                () if said.to_lowercase().contains("out of memory") => Code::TooMany,
+                () => code,
+            };
             let said = if said.is_empty() { status.to_string() } else { said };
             Err(Fault::new(code, format!("git {what}: {said}")))
         }
