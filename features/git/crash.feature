@@ -9,7 +9,7 @@ Feature: A crash
       Given a sandboxed step
       And the repository's kind is "ordinary"
 
-    @case:T22 @serial
+    @case:T22 @serial @needs:factory
     Scenario: nothing is lost and nothing is locked whenever the launcher is killed
       When its launcher is killed by SIGKILL at random moments while a step commits, until launch, step and import were each hit 50 times
       And another attempt of the factory has run

@@ -186,7 +186,10 @@ impl Scene {
         };
         let (launch, since) = futures::future::join(run, look).await;
         match (launch?.exit, ended.get()) {
-            (Some(0), Some(ended)) => Ok(ended.saturating_duration_since(since)),
+            (Some(0), Some(ended)) if since < ended => Ok(ended - since),
+            (Some(0), _) => {
+                Err("an attempt's launcher ended with its step: there is nothing to kill after it".to_owned())
+            }
             (exit, _) => Err(format!("an attempt that nobody killed ended with {exit:?}")),
         }
     }

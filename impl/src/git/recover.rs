@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg};
 
+use super::import;
 use super::outcome::RepoOutcome;
 use super::record::Record;
 use super::store::{self, Store};
@@ -50,6 +51,8 @@ fn of_attempt(attempt: &Path) -> Option<Vec<RepoOutcome>> {
     let outcomes: Vec<RepoOutcome> =
         recorded.map(|(store, record)| RepoOutcome::of_import(&store, &record, &|| false)).collect();
     if !outcomes.is_empty() {
+        let (_, tamed) = import::tame(&attempt.join("artifacts"));
+        tamed.unwrap_or_else(|fault| stderr::warn(format!("artifacts: {}: {}", fault.code, fault.detail)));
         let file = attempt.join(OUTCOME);
         write(&file, &outcomes).unwrap_or_else(|e| stderr::warn(format!("{}: {e}", file.display())));
     }
