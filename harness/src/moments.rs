@@ -75,6 +75,11 @@ impl Moments {
         Self { seed, attempts: 0, state: seed, wanted, phases }
     }
 
+    /// Whether a phase is one of those.
+    pub fn has(&self, phase: Phase) -> bool {
+        self.phases.contains_key(&phase)
+    }
+
     /// A phase lasts so long, as an attempt has shown that nobody killed.
     pub fn measured(&mut self, phase: Phase, time: Duration) {
         self.phases.entry(phase).and_modify(|known| known.lasts = time);

@@ -248,7 +248,9 @@ impl Scene {
                 }
             }
             let at = match phase_of(&worktree) {
-                Phase::End if is_import(&worktree, &live, &self.mark()) => Phase::Import,
+                Phase::End if moments.borrow().has(Phase::Import) && is_import(&worktree, &live, &self.mark()) => {
+                    Phase::Import
+                }
                 at => at,
             };
             if let (None, Some(launcher)) = (ended.get(), live.launcher()) {

@@ -8,9 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::Signal;
 
 use super::code::{Code, Fault};
 use crate::backend::bubblewrap;
@@ -25,6 +23,9 @@ const HEAP: u64 = 1 << 30;
 
 /// For a file that a git in the box writes, in bytes: what it says on stderr.
 const FILE: u64 = 16 << 20;
+
+/// For one git, in seconds of CPU.
+const CPU: u64 = 120;
 
 /// Descriptors that are marked one by one.
 const MOST_OPEN: u64 = 1 << 20;
@@ -47,7 +48,7 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// git in the box, ready to be started: it ends with this process, and with the calling thread.
+    /// git in the box, ready to be started: it ends with this process, and with the calling thread, once it stands.
     ///
     /// # Errors
     /// When bwrap or git is not there.
@@ -88,13 +89,14 @@ impl Shown<'_> {
     }
 }
 
-/// Bounds what a git that reads a step's objects can use up, inside and outside: `file` bytes for each file that it writes. It
-/// ends with the calling thread: nobody needs it then.
+/// Bounds what a git that reads a step's objects can use up, inside and outside: `file` bytes for each file that it writes. Of a
+/// kusaw that is killed it ends by itself, at the latest when it writes into a pipe that nobody reads. No death signal: a
+/// bubblewrap that dies of one while it makes its namespaces leaves its child waiting for ever (seen; containers/bubblewrap 633).
 pub fn limit(command: &mut Command, file: u64) {
     let limit = move || -> io::Result<()> {
-        set_pdeathsig(Signal::SIGKILL)?;
         setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-        for (resource, most) in [(Resource::RLIMIT_DATA, HEAP), (Resource::RLIMIT_FSIZE, file)] {
+        let bounds = [(Resource::RLIMIT_DATA, HEAP), (Resource::RLIMIT_FSIZE, file), (Resource::RLIMIT_CPU, CPU)];
+        for (resource, most) in bounds {
             let (_, hard) = getrlimit(resource)?;
             setrlimit(resource, most.min(hard), most.min(hard))?;
         }
