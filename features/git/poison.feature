@@ -142,7 +142,7 @@ Feature: What a step commits
         | names that differ by case     | commit $(entry 100644 blob $(blob x) readme)                      |
         | a link and a folder that differ by case | t=$(printf '100644 blob %s\\tpost-checkout\\n' $(blob x) \| git mktree); u=$({ git ls-tree HEAD; printf '120000 blob %s\\tA\\n040000 tree %s\\ta\\n' $(blob tools) $t; } \| git mktree); commit $u |
         | a link into a git folder      | commit $(entry 120000 blob $(blob .git/hooks) leak)               |
-        | 700 MiB of zeros              | truncate -s 700M z; b=$(git -c core.bigFileThreshold=1m hash-object -w z); rm z; commit $(entry 100644 blob $b z) |
+        | 700 MiB of zeros              | truncate -s 700M z; b=$(git -c core.bigFileThreshold=1m -c core.compression=1 hash-object -w z); rm z; commit $(entry 100644 blob $b z) |
         | a .gitmodules that is a link  | commit $(entry 120000 blob $(blob README) .gitmodules)            |
         | a .gitmodules with an option  | commit $(entry 100644 blob $(blob '[submodule "a"]\\npath = a\\nurl = -u./evil\\n') .gitmodules) |
         | a .gitmodules with a name that climbs | commit $(entry 100644 blob $(blob '[submodule "../../a"]\\npath = a\\nurl = ./a\\n') .gitmodules) |

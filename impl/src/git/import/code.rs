@@ -1,4 +1,4 @@
-//! Why an import was rejected: one table, which documentation and `outcome.json` are made from. A code is never reused.
+//! Why an import was rejected: one table, which `outcome.json` is made from. A code is never reused.
 
 use std::fmt;
 
