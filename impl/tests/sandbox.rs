@@ -106,7 +106,7 @@ fn only_listed_variables_are_inside_and_no_descriptor_but_three() {
     let factory = step("env -0 | tr '\\0' '\\n' | cut -d= -f1 | sort | tr '\\n' ' '; ls /proc/self/fd | wc -l");
     let assert = factory.run_with("s", &[("SSH_AUTH_SOCK", "/x"), ("API_KEY", "secret"), ("TERM", "dumb")]);
     // bash adds PWD, SHLVL and _; ls itself holds a fourth descriptor.
-    assert.code(0).stdout("HOME PATH PWD SHLVL TERM TMPDIR XDG_CACHE_HOME XDG_RUNTIME_DIR _ 4\n");
+    assert.code(0).stdout("GIT_CONFIG_SYSTEM HOME PATH PWD SHLVL TERM TMPDIR XDG_CACHE_HOME XDG_RUNTIME_DIR _ 4\n");
 }
 
 #[test]
