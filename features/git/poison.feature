@@ -50,7 +50,7 @@ Feature: What a step commits
 
       Examples:
         | what                          | act                                                               |
-        | delete them                   | rm -rf $G/objects/??                                              |
+        | delete them                   | for s in $G/objects $(cat $G/objects/info/alternates 2>/dev/null); do rm -rf $s/?? $s/pack/*; done |
         | delete all of the git folder  | rm -rf $G; rm -rf $G/*                                            |
         | forge one                     | rm -f $o; echo forged >$o                                         |
         | make a pipe of one            | rm -f $o; mkfifo $o                                               |

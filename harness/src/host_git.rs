@@ -13,8 +13,9 @@ use nix::unistd::Pid;
 use tokio::process::Command;
 
 use crate::caller::Caller;
-use crate::lab::{HOME, Lab, USER};
+use crate::lab::Lab;
 use crate::launch::arrange::arrange;
+use crate::launch::environment;
 
 /// A git that takes longer is ended.
 const BOUND: Duration = Duration::from_secs(10);
@@ -55,7 +56,7 @@ pub async fn git(folder: &Path, arguments: &[&str]) -> Result<Said, String> {
     let failed = |e: std::io::Error| format!("git {} in {}: {e}", arguments.join(" "), folder.display());
     let program = Lab::which("git").ok_or("git is not on PATH; `make setup` installs it")?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).env_clear().envs(environment()).kill_on_drop(true).process_group(0);
+    command.args(arguments).current_dir(folder).env_clear().envs(variables()).kill_on_drop(true).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     arrange(&mut command, &Caller::default()).map_err(failed)?;
     let child = command.spawn().map_err(failed)?;
@@ -77,20 +78,14 @@ pub async fn git(folder: &Path, arguments: &[&str]) -> Result<Said, String> {
 }
 
 /// A user's; the host's /etc/gitconfig has no part in a verdict.
-fn environment() -> Vec<(&'static str, String)> {
-    vec![
-        ("PATH", Lab::search_path()),
-        ("HOME", HOME.to_owned()),
-        ("USER", USER.to_owned()),
-        ("LOGNAME", USER.to_owned()),
-        ("SHELL", "/bin/sh".to_owned()),
-        ("LANG", "C.UTF-8".to_owned()),
-        ("TERM", "dumb".to_owned()),
-        ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
-        ("GIT_TERMINAL_PROMPT", "0".to_owned()),
-        ("GIT_AUTHOR_NAME", "Dev".to_owned()),
-        ("GIT_AUTHOR_EMAIL", "dev@devbox.example".to_owned()),
-        ("GIT_COMMITTER_NAME", "Dev".to_owned()),
-        ("GIT_COMMITTER_EMAIL", "dev@devbox.example".to_owned()),
-    ]
+fn variables() -> Vec<(String, String)> {
+    let own = [
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_AUTHOR_NAME", "Dev"),
+        ("GIT_AUTHOR_EMAIL", "dev@devbox.example"),
+        ("GIT_COMMITTER_NAME", "Dev"),
+        ("GIT_COMMITTER_EMAIL", "dev@devbox.example"),
+    ];
+    environment::plain().into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
 }

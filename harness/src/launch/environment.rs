@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::lab::{HOME, Lab, SUITE, UID, USER};
 
-/// The environment of every launch: a user's, with the pointers to agents that must not arrive inside.
-pub fn of_user() -> Vec<(String, String)> {
-    let runtime = format!("/run/user/{UID}");
+/// What every user has.
+pub fn plain() -> Vec<(String, String)> {
     [
         ("PATH", Lab::search_path()),
         ("HOME", HOME.to_owned()),
@@ -15,6 +14,15 @@ pub fn of_user() -> Vec<(String, String)> {
         ("SHELL", "/bin/sh".to_owned()),
         ("LANG", "C.UTF-8".to_owned()),
         ("TERM", "dumb".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+/// The environment of every launch: a user's, with the pointers to agents that must not arrive inside.
+pub fn of_user() -> Vec<(String, String)> {
+    let runtime = format!("/run/user/{UID}");
+    let pointers = [
         ("XDG_RUNTIME_DIR", runtime.clone()),
         ("SSH_AUTH_SOCK", format!("{runtime}/ssh-agent")),
         ("GPG_AGENT_INFO", format!("{runtime}/gnupg/S.gpg-agent:0:1")),
@@ -29,9 +37,9 @@ pub fn of_user() -> Vec<(String, String)> {
         ("WSL_DISTRO_NAME", "Lab".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", format!("{}0000cafe0000cafe", crate::lab::home::TOKEN)),
         ("CALLERS_OWN", "kept".to_owned()),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .to_vec()
+    ];
+    let pointers = pointers.map(|(name, value)| (name.to_owned(), value));
+    plain().into_iter().chain(pointers).collect()
 }
 
 /// Has programs searched in a folder before all others.
