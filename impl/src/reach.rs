@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use kusaw_enter::place::Identity;
 
-use crate::egress::entry::{Entry, Hosts};
-use crate::egress::host::Host;
+use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::outcome::{Reason, Refusal};
 use crate::private;
 
@@ -58,7 +57,7 @@ pub enum Connect {
     #[default]
     Anywhere,
     /// These hosts through the proxy, nothing else.
-    Allowed(Vec<Entry>),
+    Allowed(Grant),
 }
 
 /// The parts of a private temp folder. `root` lies on the host and only its owner can enter it; inside,
@@ -113,9 +112,6 @@ impl Temp {
     }
 }
 
-/// The port the proxy answers on, on the loopback of the step's own network namespace.
-pub const PROXY_PORT: u16 = 3128;
-
 /// Below it, a port inside needs a capability that no step has.
 const FIRST_UNPRIVILEGED: u16 = 1024;
 
@@ -129,24 +125,19 @@ impl Reach {
         }
     }
 
-    /// Ports to listen on inside: the proxy's first, then each that an entry `localhost:PORT` names.
-    /// Clients go to loopback directly (NO_PROXY), so a named port must answer there.
+    /// Ports to listen on inside.
     pub fn ports(&self) -> Vec<u16> {
-        let Connect::Allowed(entries) = &self.connect else { return Vec::new() };
-        let mut ports = vec![PROXY_PORT];
-        for port in local_ports(entries) {
-            if !ports.contains(&port) {
-                ports.push(port);
-            }
+        match &self.connect {
+            Connect::Allowed(grant) => grant.listeners().into_iter().map(|(port, _)| port).collect(),
+            Connect::Anywhere => Vec::new(),
         }
-        ports
     }
 }
 
-/// Whether every port that these entries name on localhost can be listened on inside. One that cannot is refused:
+/// Whether every port that this grant names on localhost can be listened on inside. One that cannot is refused:
 /// left out, the step would reach something else there, or nothing.
-pub fn all_can_listen(entries: &[Entry]) -> Result<(), Refusal> {
-    for port in local_ports(entries) {
+pub fn all_can_listen(grant: &Grant) -> Result<(), Refusal> {
+    for port in grant.local_ports() {
         let why = match port {
             PROXY_PORT => "the proxy listens there itself",
             ..FIRST_UNPRIVILEGED => "ports below 1024 cannot be listened on inside",
@@ -157,11 +148,6 @@ pub fn all_can_listen(entries: &[Entry]) -> Result<(), Refusal> {
         return Err(Refusal { fix: Some(fix), ..Refusal::new(Reason::NotImplemented, detail) });
     }
     Ok(())
-}
-
-fn local_ports(entries: &[Entry]) -> impl Iterator<Item = u16> {
-    let localhost = Hosts::Exactly(Host::Name("localhost".into()));
-    entries.iter().filter(move |entry| entry.hosts == localhost).filter_map(|entry| entry.port)
 }
 
 /// The path of the home inside: the user's own where it can be laid over the sandbox's root, else one that
@@ -189,10 +175,13 @@ fn usable_home(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::entry::Entry;
 
     #[test]
     fn a_port_that_cannot_be_listened_on_is_refused_by_name() {
-        let refused = |entry: &str| all_can_listen(&[Entry::parse(entry).unwrap()]).err().map(|r| r.detail);
+        let refused = |entry: &str| {
+            all_can_listen(&Grant { entries: vec![Entry::parse(entry).unwrap()] }).err().map(|r| r.detail)
+        };
         for fine in ["localhost", "localhost:1024", "localhost:65535", "127.0.0.1:80", "a.example:80"] {
             assert_eq!(refused(fine), None, "{fine}");
         }

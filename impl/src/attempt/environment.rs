@@ -4,8 +4,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use crate::egress::grant::PROXY_PORT;
 use crate::process::path;
-use crate::reach::{Connect, PROXY_PORT, Reach};
+use crate::reach::{Connect, Reach};
 
 /// Passed through from the caller when set.
 const FROM_CALLER: &[&str] = &[
@@ -81,6 +82,7 @@ fn absolute_entries(path: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::grant::Grant;
     use crate::reach::Temp;
 
     fn shown(connect: Connect) -> String {
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn allowlist_mode_names_the_proxy_in_both_cases() {
-        insta::assert_snapshot!(shown(Connect::Allowed(Vec::new())), @r"
+        insta::assert_snapshot!(shown(Connect::Allowed(Grant::default())), @r"
         PATH=/usr/bin:/bin
         LC_ALL=C.UTF-8
         HOME=/home/dev

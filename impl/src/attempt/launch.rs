@@ -9,7 +9,7 @@ use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{self, entry::Entry};
+use crate::egress::{Egress, entry::Entry, grant::Grant};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
@@ -37,17 +37,16 @@ impl Attempt<'_> {
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let views = repos.show(&self.folder)?;
         let reach = self.reach(&temp, &views, program, allowed);
-        let ports = reach.ports();
-        if ports.len() > kusaw_enter::channel::MAX_PORTS {
+        if reach.ports().len() > kusaw_enter::channel::MAX_PORTS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
         let stdio = Stdio::prepare().map_err(|e| setup("stdio", e))?;
         let events = self.folder.record("events.jsonl")?;
         let mut egress = match &reach.connect {
             Connect::Anywhere => None,
-            Connect::Allowed(entries) => {
+            Connect::Allowed(grant) => {
                 let log = self.folder.record("egress.log")?;
-                Some(egress::Egress::new(&self.folder.id, entries, ports, log, events))
+                Some(Egress::new(&self.folder.id, grant, log, events))
             }
         };
         let mut ready = |listeners, launcher| {
@@ -125,6 +124,6 @@ impl Attempt<'_> {
         if wanted.unwrap_or(true) && self.step.run.is_none() {
             entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
         }
-        Connect::Allowed(entries)
+        Connect::Allowed(Grant { entries })
     }
 }

@@ -99,7 +99,7 @@ impl<'a> Attempt<'a> {
             return Err(Refusal::new(Reason::NotImplemented, format!("{key} is not there yet in this version")));
         }
         match self.connect() {
-            Connect::Allowed(entries) if self.effective.mode == Mode::Required => reach::all_can_listen(&entries),
+            Connect::Allowed(grant) if self.effective.mode == Mode::Required => reach::all_can_listen(&grant),
             _ => Ok(()),
         }
     }

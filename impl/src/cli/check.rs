@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::guards::{self, Guard};
 use crate::attempt::temp::TempFolder;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::Egress;
+use crate::egress::{Egress, grant::Grant};
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::reach::{self, Connect, Reach};
@@ -106,7 +106,7 @@ fn text(report: &Report) -> String {
 /// The first failure, with the network it is about.
 fn try_both() -> Result<(), Refusal> {
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
-    for (network, connect) in [("open", Connect::Anywhere), ("allowlist", Connect::Allowed(Vec::new()))] {
+    for (network, connect) in [("open", Connect::Anywhere), ("allowlist", Connect::Allowed(Grant::default()))] {
         launch_true(connect, &signals)
             .map_err(|r| Refusal { detail: format!("network: {network}: {}", r.detail), ..r })?;
     }
@@ -129,9 +129,9 @@ fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
     let stdio = Stdio::null().map_err(setup)?;
     let mut egress = match &reach.connect {
         Connect::Anywhere => None,
-        Connect::Allowed(entries) => {
+        Connect::Allowed(grant) => {
             let record = || tempfile::tempfile().map_err(setup);
-            Some(Egress::new("check", entries, reach.ports(), record()?, record()?))
+            Some(Egress::new("check", grant, record()?, record()?))
         }
     };
     let mut ready = |listeners, _| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));

@@ -2,10 +2,15 @@
 //! that cannot be read exactly is a settings error; it never matches more than its letters say.
 #![forbid(unsafe_code)]
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::host::{self, Host};
 
 /// What one entry names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Entry {
     /// The hosts.
     pub hosts: Hosts,
@@ -63,6 +68,31 @@ impl Entry {
     }
 }
 
+impl fmt::Display for Entry {
+    /// In normal form: what `parse` reads back as the same entry.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.hosts {
+            Hosts::Exactly(host) => write!(f, "{host}")?,
+            Hosts::Below(name) => write!(f, "*.{name}")?,
+        }
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+impl From<Entry> for String {
+    fn from(entry: Entry) -> String {
+        entry.to_string()
+    }
+}
+
+impl TryFrom<String> for Entry {
+    type Error = BadEntry;
+
+    fn try_from(text: String) -> Result<Entry, BadEntry> {
+        Entry::parse(&text)
+    }
+}
+
 fn refuse_lookalikes(text: &str) -> Result<(), BadEntry> {
     if text.contains("://") || text.contains(['@', '?', '#']) {
         return Err(BadEntry::Url);
@@ -100,8 +130,8 @@ mod tests {
         assert_eq!(Entry::parse("localhost:5432"), Ok(Entry { hosts: name("localhost"), port: Some(5432) }));
         let below = Hosts::Below("example.com".into());
         assert_eq!(Entry::parse("*.example.com:8443"), Ok(Entry { hosts: below, port: Some(8443) }));
-        for fine in ["1.2.3.4", "[::1]:8080", "[::1]", "*.com", "10.0.0.5:5432"] {
-            assert!(Entry::parse(fine).is_ok(), "{fine}");
+        for fine in ["1.2.3.4", "[::1]:8080", "[::1]", "*.com", "10.0.0.5:5432", "*.a.example:8443"] {
+            assert_eq!(Entry::parse(fine).unwrap().to_string(), fine);
         }
     }
 

@@ -20,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::dial::{NoConnection, dial};
+use super::grant::Role;
 use super::head::{self, Target, Via};
 use super::host::Host;
 use super::log::{Failure, Log};
@@ -45,8 +46,8 @@ pub struct Attempt {
 
 type Body = BoxBody<Bytes, hyper::Error>;
 
-/// Answers on `listener`: as a proxy, or, with a port, as that port of the host's loopback. For ever.
-pub async fn serve(listener: TcpListener, lease: Option<u16>, attempt: Arc<Attempt>) {
+/// Answers on `listener` in this role, for ever.
+pub async fn serve(listener: TcpListener, role: Role, attempt: Arc<Attempt>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok((mut stream, _)) = listener.accept().await else {
@@ -63,9 +64,9 @@ pub async fn serve(listener: TcpListener, lease: Option<u16>, attempt: Arc<Attem
         };
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
-            match lease {
-                None => connection(stream, &attempt).await,
-                Some(port) => leased(stream, port, &attempt).await,
+            match role {
+                Role::Proxy => connection(stream, &attempt).await,
+                Role::Lease(port) => leased(stream, port, &attempt).await,
             }
             drop(place);
         });

@@ -110,6 +110,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::grant::Grant;
     use crate::reach::Temp;
 
     fn shown_as(from: &str, to: &str, write: bool) -> Shown {
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn allowlist_as_root_on_a_host_with_sources_below_usr() {
         let reach = Reach {
-            connect: Connect::Allowed(Vec::new()),
+            connect: Connect::Allowed(Grant::default()),
             read: Vec::new(),
             write: Vec::new(),
             instead: Vec::new(),

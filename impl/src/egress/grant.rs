@@ -1,0 +1,49 @@
+//! What one attempt may reach through a proxy: a plain value. `kusaw run` makes it from the settings; whoever hosts the
+//! attempt's proxy, `run` itself or `serve`, carries it out and knows nothing else of the settings.
+#![forbid(unsafe_code)]
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{Entry, Hosts};
+use super::host::Host;
+
+/// The port the proxy answers on, on the loopback of the step's own network namespace.
+pub const PROXY_PORT: u16 = 3128;
+
+/// One attempt's permissions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// The allowlist: the factory's, the step's, the provider's.
+    pub entries: Vec<Entry>,
+}
+
+/// What a listener inside is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// CONNECT and absolute-form requests.
+    Proxy,
+    /// This port of the host's loopback, byte for byte.
+    Lease(u16),
+}
+
+impl Grant {
+    /// Ports to listen on inside and what each is for: the proxy's first, then each that an entry `localhost:PORT` names.
+    /// Clients go to loopback directly (NO_PROXY), so a named port must answer there.
+    pub fn listeners(&self) -> Vec<(u16, Role)> {
+        let mut listeners = vec![(PROXY_PORT, Role::Proxy)];
+        for port in self.local_ports() {
+            if !listeners.contains(&(port, Role::Lease(port))) {
+                listeners.push((port, Role::Lease(port)));
+            }
+        }
+        listeners
+    }
+
+    /// The ports that entries name on localhost.
+    pub fn local_ports(&self) -> impl Iterator<Item = u16> {
+        let localhost = Hosts::Exactly(Host::Name("localhost".into()));
+        self.entries.iter().filter(move |entry| entry.hosts == localhost).filter_map(|entry| entry.port)
+    }
+}

@@ -1,0 +1,109 @@
+//! The one proxy of a process: a runtime that answers for any number of attempts. Attempts are told apart by their listeners
+//! alone: who can connect to one is inside that attempt's network namespace.
+
+use std::fs::File;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::grant::{Grant, Role};
+use super::log::Log;
+use super::policy::Policy;
+use super::proxy::{self, Attempt};
+
+/// Look-ups at a time.
+const RESOLVERS: usize = 32;
+
+/// A process's proxy. Dropped, it answers nobody any more.
+#[derive(Debug)]
+pub struct Proxy {
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+/// One attempt that the proxy answers for.
+#[derive(Debug)]
+pub struct Admitted {
+    attempt: Arc<Attempt>,
+    /// Dropped, the listeners close.
+    stop: watch::Sender<()>,
+    listening: JoinSet<()>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Proxy {
+    /// A proxy with so many threads; it answers for no attempt yet.
+    pub fn start(threads: usize) -> io::Result<Proxy> {
+        super::raise_descriptors()?;
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(threads).max_blocking_threads(RESOLVERS).thread_name("kusaw-egress").enable_all();
+        Ok(Proxy { runtime: Some(builder.build()?) })
+    }
+
+    /// Answers for the attempt `id` when this returns: on `listeners`, one for each of the grant's, in its order.
+    pub fn admit(
+        &self,
+        id: &str,
+        grant: &Grant,
+        listeners: Vec<OwnedFd>,
+        log: File,
+        events: File,
+    ) -> io::Result<Admitted> {
+        let roles = grant.listeners();
+        if listeners.len() != roles.len() {
+            let (got, wanted) = (listeners.len(), roles.len());
+            return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
+        }
+        let runtime = self.runtime.as_ref().ok_or_else(|| io::Error::other("the proxy has ended"))?.handle().clone();
+        let policy = Policy::new(&grant.entries, super::own_addresses());
+        let attempt = Arc::new(Attempt { policy, log: Log::new(id, log, events) });
+        let (stop, stopped) = watch::channel(());
+        let mut listening = JoinSet::new();
+        let entered = runtime.enter();
+        for (listener, (_, role)) in listeners.into_iter().zip(roles) {
+            let listener = proxy::adopt(TcpListener::from(listener))?;
+            listening.spawn(listen(listener, role, attempt.clone(), stopped.clone()));
+        }
+        drop(entered);
+        Ok(Admitted { attempt, stop, listening, runtime })
+    }
+}
+
+impl Drop for Proxy {
+    /// A look-up that hangs is left behind.
+    fn drop(&mut self) {
+        self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
+    }
+}
+
+/// For an attempt's tasks to notice that it has ended.
+const END: Duration = Duration::from_secs(2);
+
+impl Admitted {
+    /// Closes its listeners and writes its summary, once; nothing is answered or written after that. The error is the first
+    /// of all writes to its records.
+    pub fn finish(self) -> io::Result<()> {
+        let Admitted { attempt, stop, mut listening, runtime } = self;
+        drop(stop);
+        runtime.block_on(async {
+            let all = async { while listening.join_next().await.is_some() {} };
+            if tokio::time::timeout(END, all).await.is_err() {
+                listening.shutdown().await;
+            }
+        });
+        attempt.log.close()
+    }
+}
+
+async fn listen(listener: tokio::net::TcpListener, role: Role, attempt: Arc<Attempt>, mut ended: watch::Receiver<()>) {
+    tokio::select! {
+        () = proxy::serve(listener, role, attempt) => {}
+        _ = ended.changed() => {}
+    }
+}
