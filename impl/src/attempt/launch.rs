@@ -9,13 +9,13 @@ use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, entry::Entry, grant::Grant};
+use crate::egress::{Egress, grant::Grant};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::reach::{self, Connect, Reach};
-use crate::settings::Network;
+use crate::settings::allowlist;
 use crate::stderr;
 
 impl Attempt<'_> {
@@ -110,20 +110,12 @@ impl Attempt<'_> {
         reach
     }
 
-    /// The factory's allowlist, the step's on top, and the provider's own hosts.
+    /// The network the settings give it.
     pub(super) fn connect(&self) -> Connect {
-        let factory = &self.settings.sandbox;
-        let step = self.step.block();
-        let network = step.and_then(|b| b.network).or(factory.network);
-        if network != Some(Network::Allowlist) {
-            return Connect::Anywhere;
+        let provider = self.step.run.is_none().then(|| self.provider());
+        match allowlist::of(self.settings, self.name, self.step, provider) {
+            None => Connect::Anywhere,
+            Some(listed) => Connect::Allowed(Grant { entries: listed.into_iter().map(|one| one.entry).collect() }),
         }
-        let written = [Some(factory), step].into_iter().flatten().flat_map(|b| &b.egress.allow);
-        let mut entries: Vec<Entry> = written.filter_map(|e| Entry::parse(&e.value).ok()).collect();
-        let wanted = step.and_then(|b| b.egress.provider_hosts).or(factory.egress.provider_hosts);
-        if wanted.unwrap_or(true) && self.step.run.is_none() {
-            entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
-        }
-        Connect::Allowed(Grant { entries })
     }
 }

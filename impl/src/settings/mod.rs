@@ -1,6 +1,7 @@
 //! The settings as the user writes them in `kusaw.yaml`. These types only hold what was written;
 //! what follows from it is computed in `effective` and `reach`. Nothing unknown may pass unnoticed.
 
+pub mod allowlist;
 mod complaint;
 pub mod effective;
 mod parse;
