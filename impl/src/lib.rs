@@ -5,9 +5,12 @@
 pub mod allow;
 pub mod attempt;
 pub mod backend;
+pub mod capability;
 pub mod cli;
 pub mod egress;
+pub mod finding;
 pub mod git;
+pub mod handshake;
 pub mod outcome;
 pub mod private;
 pub mod process;

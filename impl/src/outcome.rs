@@ -77,6 +77,8 @@ reasons! {
         "choose another --attempt id, or leave it out",
     NotImplemented "not-implemented" "The settings ask for what this version cannot do yet."
         "remove the setting, or use a version that has it",
+    NotSupported "not-supported" "The step requires a capability that is not there."
+        "set what it needs, or take it out of the step's requires:",
     NoBwrap "no-bwrap" "The sandbox program bwrap is not on PATH."
         "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)",
     BwrapFailed "bwrap-failed" "bubblewrap ended before the sandbox stood."

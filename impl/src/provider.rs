@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::private;
 use crate::process::path;
+use crate::settings::Step;
 
 /// One agent CLI.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +46,12 @@ pub const ALL: &[Provider] = &[
 /// The provider of this name.
 pub fn find(name: &str) -> Option<&'static Provider> {
     ALL.iter().find(|p| p.name == name)
+}
+
+/// The agent that runs a step; `None` where its own program does.
+pub fn of(step: &Step) -> Option<&'static Provider> {
+    let named = step.provider.as_ref().and_then(|name| find(&name.value));
+    step.run.is_none().then(|| named.unwrap_or(DEFAULT))
 }
 
 /// Where the provider's program really is, and what must be visible for it to start: itself, or the folder of the package

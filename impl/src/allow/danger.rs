@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::entry::Kind;
 use super::facts::{Asked, Facts};
-use super::finding::{Finding, finding};
+use super::finding::finding;
 use super::guard::{Extent, Guard};
 use super::host;
 use super::look::Look;
 use super::walk::{What, as_far_as_real};
+use crate::finding::Finding;
 use crate::git::worktree;
 use crate::settings::Settings;
 

@@ -17,6 +17,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::attempt;
+use crate::finding::Finding;
 use crate::outcome::Refusal;
 use crate::settings::{Mode, Settings, Step, effective};
 use crate::stderr;
@@ -25,7 +26,6 @@ pub use decide::Allowed;
 use decide::Verdict;
 use entry::Entry;
 use facts::Asked;
-pub use finding::Finding;
 use host::Ways;
 use look::Look;
 
@@ -90,7 +90,7 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
         let mounts = verdicts.iter().filter(|verdict| matches!(verdict, Ok(Verdict::Mount(_)))).count();
         if let Err(refusal) = decide::few_enough(mounts) {
             let (code, fix) = (refusal.reason.code(), refusal.fix().to_string());
-            errors.insert(Finding { code, key, path: String::new(), what: refusal.detail, fix });
+            errors.insert(Finding { code, key, what: refusal.detail, fix, ..Finding::default() });
         }
         for (one, verdict) in asked.iter().zip(verdicts) {
             let look = verdict.is_ok().then_some(&mut look);

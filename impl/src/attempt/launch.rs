@@ -59,7 +59,7 @@ impl Attempt<'_> {
         };
         let cwd = self.cwd(repos);
         let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
-        let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
+        let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         egress.into_iter().for_each(|egress| egress.finish());
@@ -112,8 +112,7 @@ impl Attempt<'_> {
 
     /// The network the settings give it.
     pub(super) fn connect(&self) -> Connect {
-        let provider = self.step.run.is_none().then(|| self.provider());
-        match allowlist::of(self.settings, self.name, self.step, provider) {
+        match allowlist::of(self.settings, self.name, self.step) {
             None => Connect::Anywhere,
             Some(listed) => Connect::Allowed(Grant { entries: listed.into_iter().map(|one| one.entry).collect() }),
         }

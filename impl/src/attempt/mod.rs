@@ -8,6 +8,7 @@ mod leftover;
 mod load;
 mod repos;
 pub mod temp;
+pub mod trial;
 mod unsandboxed;
 
 use std::ffi::OsString;
@@ -16,9 +17,10 @@ use std::time::SystemTime;
 
 use crate::allow::{self, Allowed};
 use crate::backend::{self, bubblewrap};
+use crate::capability;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
-use crate::provider::{self, Provider};
+use crate::provider;
 use crate::reach::{self, Connect};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective};
 use crate::stderr;
@@ -98,9 +100,20 @@ impl<'a> Attempt<'a> {
         if let Some(key) = of_step.or_else(|| missing.next()) {
             return Err(Refusal::new(Reason::NotImplemented, format!("{key} is not there yet in this version")));
         }
+        self.has_capabilities()?;
         match self.connect() {
             Connect::Allowed(grant) if self.effective.mode == Mode::Required => reach::all_can_listen(&grant),
             _ => Ok(()),
+        }
+    }
+
+    fn has_capabilities(&self) -> Result<(), Refusal> {
+        match capability::missing(self.settings, self.step) {
+            None => Ok(()),
+            Some(missing) => {
+                let detail = format!("steps.{}.requires: {missing} is not_supported here", self.name);
+                Err(Refusal { fix: Some(missing.fix().into()), ..Refusal::new(Reason::NotSupported, detail) })
+            }
         }
     }
 
@@ -113,10 +126,9 @@ impl<'a> Attempt<'a> {
 
     /// The step's argv, and what of the host its program needs to be visible.
     fn argv(&self, wrapped: bool) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
-        if let Some(run) = &self.step.run {
-            return Ok((run.iter().map(OsString::from).collect(), None));
-        }
-        let provider = self.provider();
+        let Some(provider) = provider::of(self.step) else {
+            return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
+        };
         let prompt = self.step.prompt.as_deref().unwrap_or_default();
         let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
         if !wrapped {
@@ -126,11 +138,6 @@ impl<'a> Attempt<'a> {
             .ok_or_else(|| Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executable)))?;
         argv[0] = program.into();
         Ok((argv, root))
-    }
-
-    fn provider(&self) -> &'static Provider {
-        let name = self.step.provider.as_ref().map(|p| p.value.as_str());
-        name.and_then(provider::find).unwrap_or(provider::DEFAULT)
     }
 
     fn env(&self) -> Vec<(String, String)> {

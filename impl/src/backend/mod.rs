@@ -6,6 +6,7 @@ pub mod bubblewrap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::outcome::Refusal;
 use crate::process::signals::Signals;
@@ -24,6 +25,8 @@ pub struct Launch<'a> {
     pub stdio: Stdio,
     /// Passed on to it; one that asks before it is executed ends the launch.
     pub signals: &'a Signals,
+    /// The longest it may take, from the sandbox's start on; then everything inside is killed.
+    pub most: Option<Duration>,
     /// What is left to do before the step starts and can be done while the sandbox is made.
     pub meanwhile: &'a mut dyn FnMut() -> Result<(), Refusal>,
     /// The sandbox stands. Gets the listening descriptors, one for each port of the reach, and the process that has made the

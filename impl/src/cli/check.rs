@@ -6,12 +6,12 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::guards::{self, Guard};
-use crate::attempt::temp::TempFolder;
-use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, grant::Grant};
+use crate::attempt::trial::Trial;
+use crate::backend::bubblewrap;
+use crate::egress::grant::Grant;
 use crate::outcome::{End, Reason, Refusal};
-use crate::process::{signals::Signals, stdio::Stdio};
-use crate::reach::{self, Connect, Reach};
+use crate::process::signals::Signals;
+use crate::reach::Connect;
 
 /// What is not protected, as documented: one sentence a line.
 const NOT_PROTECTED: &str = include_str!("not_protected.txt");
@@ -41,8 +41,8 @@ pub struct Status {
 }
 
 /// Whether this machine can run the sandbox, tried as `sandbox check` does.
-pub fn status() -> Status {
-    let refusal = try_both().err();
+pub fn status(signals: &Signals) -> Status {
+    let refusal = try_both(signals).err();
     let fix = refusal.as_ref().map(|refusal| refusal.fix().to_string());
     Status {
         backend: bubblewrap::NAME,
@@ -63,7 +63,8 @@ impl std::fmt::Display for Status {
 
 /// Prints the report; the value is the exit code, 0 = available, 1 = not.
 pub fn check(verbose: bool, json: bool) -> i32 {
-    let tried = try_both();
+    let setup = |e| Refusal::new(Reason::SetupFailed, format!("signals: {e}"));
+    let tried = Signals::take().map_err(setup).and_then(|signals| try_both(&signals));
     let refusal = tried.as_ref().err();
     let report = Report {
         backend: bubblewrap::NAME,
@@ -104,43 +105,19 @@ fn text(report: &Report) -> String {
 }
 
 /// The first failure, with the network it is about.
-fn try_both() -> Result<(), Refusal> {
-    let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
+fn try_both(signals: &Signals) -> Result<(), Refusal> {
     for (network, connect) in [("open", Connect::Anywhere), ("allowlist", Connect::Allowed(Grant::default()))] {
-        launch_true(connect, &signals)
-            .map_err(|r| Refusal { detail: format!("network: {network}: {}", r.detail), ..r })?;
+        let trial = Trial {
+            argv: vec!["true".into()],
+            connect,
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            ..Trial::default()
+        };
+        let tried = trial.run(signals).and_then(|tried| match tried.end {
+            End::Exited(0) => Ok(()),
+            other => Err(Refusal::new(Reason::BwrapFailed, format!("`true` ended with {}", other.exit_code()))),
+        });
+        tried.map_err(|r| Refusal { detail: format!("network: {network}: {}", r.detail), ..r })?;
     }
     Ok(())
-}
-
-fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
-    let setup = |e: std::io::Error| Refusal::new(Reason::SetupFailed, e);
-    let waiting = bubblewrap::start(&connect)?;
-    let temp = TempFolder::make().map_err(setup)?;
-    let reach = Reach {
-        home: reach::home(),
-        temp: temp.temp.clone(),
-        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        connect,
-        ..Reach::default()
-    };
-    let argv = ["true".into()];
-    let cwd = reach.temp.tmpdir();
-    let stdio = Stdio::null().map_err(setup)?;
-    let mut egress = match &reach.connect {
-        Connect::Anywhere => None,
-        Connect::Allowed(grant) => {
-            let record = || tempfile::tempfile().map_err(setup);
-            Some(Egress::new("check", grant, record()?, record()?))
-        }
-    };
-    let mut ready = |listeners, _| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
-    let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
-    let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
-    let end = bubblewrap::launch(waiting, launch);
-    egress.into_iter().for_each(Egress::finish);
-    match end? {
-        End::Exited(0) => Ok(()),
-        other => Err(Refusal::new(Reason::BwrapFailed, format!("`true` ended with {}", other.exit_code()))),
-    }
 }

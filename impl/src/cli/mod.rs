@@ -3,6 +3,7 @@
 
 mod check;
 mod guards;
+mod providers;
 mod run;
 mod validate;
 
@@ -12,8 +13,9 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 
 use crate::allow;
+use crate::attempt;
 use crate::outcome::{Reason, Refusal};
-use crate::settings;
+use crate::settings::{self, Settings};
 use crate::stderr;
 
 #[derive(Parser)]
@@ -39,6 +41,12 @@ enum Command {
     /// What is wrong or dangerous in the settings, before anything is run; exit code 1 when there is something
     Validate {
         /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The agent CLIs that a step can be run by, and what such a step can require
+    Providers {
+        /// As one JSON list
         #[arg(long)]
         json: bool,
     },
@@ -72,8 +80,20 @@ pub fn main() -> i32 {
             Ok(factory) => validate::validate(&factory, json),
             Err(refusal) => validate::unreadable(&refusal, json),
         },
+        Command::Providers { json } => match settings_if_any(arguments.factory) {
+            Ok(settings) => providers::providers(settings.as_ref(), json),
+            Err(refusal) => report(&refusal),
+        },
         Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
     }
+}
+
+/// Those of the factory; none where there is no factory and none was named.
+fn settings_if_any(given: Option<PathBuf>) -> Result<Option<Settings>, Refusal> {
+    if given.is_none() && factory(None).is_err() {
+        return Ok(None);
+    }
+    attempt::load(&factory(given)?).map(|(_, settings)| Some(settings))
 }
 
 /// Prints a refusal and returns its exit code.

@@ -7,10 +7,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::check::{self, Status};
-use crate::allow::{self, Finding};
+use crate::allow;
 use crate::attempt;
-use crate::outcome::Refusal;
-use crate::settings::{Mode, Settings, effective};
+use crate::capability;
+use crate::finding::Finding;
+use crate::handshake;
+use crate::outcome::{Reason, Refusal};
+use crate::process::signals::Signals;
+use crate::settings::{Mode, Settings, Step, allowlist, effective};
+use crate::stderr::one_line;
 
 /// Wrong settings, as wrong usage.
 const WRONG: i32 = 2;
@@ -31,8 +36,15 @@ pub fn validate(factory: &Path, json: bool) -> i32 {
         Ok(loaded) => loaded,
         Err(refusal) => return unreadable(&refusal, json),
     };
-    let (errors, warnings) = allow::findings(&factory, &settings);
-    let report = Report { errors, warnings, sandbox: any_sandboxed(&settings).then(check::status) };
+    let signals = match Signals::take() {
+        Ok(signals) => signals,
+        Err(e) => return super::report(&Refusal::new(Reason::SetupFailed, format!("signals: {e}"))),
+    };
+    let (mut errors, mut warnings) = allow::findings(&factory, &settings);
+    errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
+    let sandbox = sandboxed(&settings).next().map(|_| check::status(&signals));
+    warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
+    let report = Report { errors, warnings, sandbox };
     print(&if json { as_json(&report) } else { text(&report) });
     let available = report.sandbox.as_ref().is_none_or(|status| status.available);
     i32::from(!report.errors.is_empty() || !report.warnings.is_empty() || !available)
@@ -42,7 +54,7 @@ pub fn validate(factory: &Path, json: bool) -> i32 {
 pub fn unreadable(refusal: &Refusal, json: bool) -> i32 {
     if json {
         let (code, what, fix) = (refusal.reason.code(), refusal.detail.clone(), refusal.fix().to_string());
-        let error = Finding { code, key: String::new(), path: String::new(), what, fix };
+        let error = Finding { code, what, fix, ..Finding::default() };
         print(&as_json(&Report { errors: vec![error], warnings: Vec::new(), sandbox: None }));
     }
     super::report(refusal);
@@ -58,8 +70,36 @@ fn as_json(report: &Report) -> String {
     serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
-fn any_sandboxed(settings: &Settings) -> bool {
-    settings.steps.values().any(|step| effective::of(settings, step).mode == Mode::Required)
+fn sandboxed(settings: &Settings) -> impl Iterator<Item = (&String, &Step)> {
+    settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required)
+}
+
+fn not_supported(settings: &Settings, name: &str, step: &Step) -> Option<Finding> {
+    let missing = capability::missing(settings, step)?;
+    let what = format!("{missing} is not_supported here");
+    let (code, key, fix) = (Reason::NotSupported.code(), format!("steps.{name}.requires"), missing.fix().to_string());
+    Some(Finding { code, key, what, fix, ..Finding::default() })
+}
+
+/// W3: hosts that the step's runner says it needs and that are not on its allowlist, or that it did not say.
+fn unlisted(factory: &Path, settings: &Settings, name: &str, step: &Step, signals: &Signals) -> Vec<Finding> {
+    let (Some(argv), Some(listed)) = (&step.handshake, allowlist::of(settings, name, step)) else {
+        return Vec::new();
+    };
+    let key = format!("steps.{name}.handshake");
+    let finding = |host: String, what: &str, fix: String| {
+        let (key, what) = (key.clone(), one_line(what));
+        Finding { code: "W3", key, host, what, fix, ..Finding::default() }
+    };
+    match handshake::ask(factory, argv, signals) {
+        Err(why) => vec![finding(String::new(), &why, "correct what the handshake prints".into())],
+        Ok(hosts) => {
+            let missing = hosts.into_iter().filter(|host| !listed.iter().any(|one| one.entry.covers(host)));
+            let fix = |host: &str| format!("if the step is to reach it, add {host:?} to sandbox.egress.allow");
+            let what = "the step's runner says it needs it, and it is not allowed";
+            missing.map(|host| finding(host.to_string(), what, fix(&host.to_string()))).collect()
+        }
+    }
 }
 
 fn text(report: &Report) -> String {

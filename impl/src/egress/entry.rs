@@ -68,6 +68,19 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Whether it allows all that `other` names. Where `other` names no port, one port is enough: the usual one is meant.
+    pub fn covers(&self, other: &Entry) -> bool {
+        let host = match (&self.hosts, &other.hosts) {
+            (Hosts::Below(above), Hosts::Exactly(Host::Name(name)) | Hosts::Below(name)) => {
+                name.strip_suffix(above.as_str()).is_some_and(|rest| rest.ends_with('.')) || other.hosts == self.hosts
+            }
+            (own, others) => own == others,
+        };
+        host && (self.port.is_none() || other.port.is_none() || self.port == other.port)
+    }
+}
+
 impl fmt::Display for Entry {
     /// In normal form: what `parse` reads back as the same entry.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -132,6 +145,30 @@ mod tests {
         assert_eq!(Entry::parse("*.example.com:8443"), Ok(Entry { hosts: below, port: Some(8443) }));
         for fine in ["1.2.3.4", "[::1]:8080", "[::1]", "*.com", "10.0.0.5:5432", "*.a.example:8443"] {
             assert_eq!(Entry::parse(fine).unwrap().to_string(), fine);
+        }
+    }
+
+    #[test]
+    fn an_entry_covers_what_it_allows() {
+        let covers = |own: &str, other: &str| Entry::parse(own).unwrap().covers(&Entry::parse(other).unwrap());
+        for (own, other) in [
+            ("a.example", "A.example"),
+            ("a.example", "a.example:443"),
+            ("a.example:443", "a.example"),
+            ("*.example", "a.example"),
+            ("*.example", "*.a.example"),
+            ("*.example", "*.example"),
+        ] {
+            assert!(covers(own, other), "{own} {other}");
+        }
+        for (own, other) in [
+            ("a.example:443", "a.example:80"),
+            ("*.a.example", "a.example"),
+            ("*.a.example", "xa.example"),
+            ("*.a.example", "*.example"),
+            ("a.example", "*.a.example"),
+        ] {
+            assert!(!covers(own, other), "{own} {other}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The time a step has between a signal that asks and the one that does not.
+//! The time a step has: between a signal that asks and the one that does not, or from its start on.
 
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,15 @@ pub const GRACE: Duration = Duration::from_secs(5);
 pub struct Grace(Option<Instant>);
 
 impl Grace {
-    /// From now on; a second signal does not prolong it.
+    /// One that runs from the beginning and is so long; never over without a length.
+    pub fn of(length: Option<Duration>) -> Grace {
+        Grace(length.map(|length| Instant::now() + length))
+    }
+
+    /// From now on; nothing prolongs it.
     pub fn begin(&mut self) {
-        self.0.get_or_insert(Instant::now() + GRACE);
+        let end = Instant::now() + GRACE;
+        self.0 = Some(self.0.map_or(end, |already| already.min(end)));
     }
 
     /// How long to wait for something else; `None` = it is over.

@@ -70,10 +70,11 @@ impl Stdio {
         Ok(Stdio { fds, pumps })
     }
 
-    /// All three at /dev/null.
-    pub fn null() -> io::Result<Stdio> {
+    /// Stdin and stderr at /dev/null, and what is said on stdout: a pipe's worth is kept, whoever says more waits.
+    pub fn told() -> io::Result<(Stdio, File)> {
         let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-        Ok(Stdio { fds: vec![null()?, null()?, null()?], pumps: Pumps::new(None) })
+        let (said, stdout) = pipe2(OFlag::O_CLOEXEC)?;
+        Ok((Stdio { fds: vec![null()?, stdout, null()?], pumps: Pumps::new(None) }, File::from(said)))
     }
 
     /// Which of 0, 1 and 2 are to be a terminal.

@@ -3,7 +3,7 @@
 
 use super::{Network, Sandbox, Settings, Step};
 use crate::egress::entry::Entry;
-use crate::provider::Provider;
+use crate::provider;
 
 /// One entry and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct Listed {
     pub origin: String,
 }
 
-/// The allowlist of the step `name`; `None` where its network is open. `provider` is the agent that runs it, if one does.
-pub fn of(settings: &Settings, name: &str, step: &Step, provider: Option<&Provider>) -> Option<Vec<Listed>> {
+/// The allowlist of the step `name`; `None` where its network is open.
+pub fn of(settings: &Settings, name: &str, step: &Step) -> Option<Vec<Listed>> {
     if network(settings, step) != Network::Allowlist {
         return None;
     }
@@ -24,6 +24,7 @@ pub fn of(settings: &Settings, name: &str, step: &Step, provider: Option<&Provid
     let mut listed: Vec<Listed> = blocks.iter().flatten().flat_map(|(key, block)| written(key, block)).collect();
     let own = step.block().and_then(|block| block.egress.provider_hosts);
     if own.or(settings.sandbox.egress.provider_hosts).unwrap_or(true) {
+        let provider = provider::of(step);
         let hosts = provider.iter().flat_map(|provider| provider.egress.iter().map(|host| (host, provider.name)));
         listed.extend(hosts.filter_map(|(host, name)| {
             Some(Listed { entry: Entry::parse(host).ok()?, origin: format!("provider {name}") })
@@ -46,12 +47,10 @@ fn written(key: &str, block: &Sandbox) -> Vec<Listed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider;
 
     fn listed(yaml: &str) -> Option<String> {
         let settings = super::super::read("kusaw.yaml".as_ref(), yaml.as_bytes()).unwrap();
-        let listed =
-            of(&settings, "s", &settings.steps["s"], settings.steps["s"].run.is_none().then_some(provider::DEFAULT));
+        let listed = of(&settings, "s", &settings.steps["s"]);
         listed.map(|all| all.iter().map(|one| format!("{} ({})\n", one.entry, one.origin)).collect())
     }
 

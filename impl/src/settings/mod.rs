@@ -15,6 +15,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_yaml::Spanned;
 
+use crate::capability::Capability;
+
 pub use complaint::Complaint;
 pub use parse::{MAX, read};
 pub use validate::{NAME, is_name};
@@ -137,12 +139,12 @@ pub struct Step {
     /// Known, not yet there.
     #[serde(default, deserialize_with = "given")]
     pub setup: Option<IgnoredAny>,
-    /// Known, not yet there.
+    /// What it cannot do without.
+    #[serde(default)]
+    pub requires: Vec<Capability>,
+    /// A custom runner's own word about itself: a program that prints it as JSON.
     #[serde(default, deserialize_with = "given")]
-    pub requires: Option<IgnoredAny>,
-    /// Known, not yet there.
-    #[serde(default, deserialize_with = "given")]
-    pub handshake: Option<IgnoredAny>,
+    pub handshake: Option<Vec<String>>,
     /// Known, not yet there.
     #[serde(default, deserialize_with = "given")]
     pub uses: Option<IgnoredAny>,
@@ -159,13 +161,8 @@ impl Step {
 
     /// The first key of this step that this version knows but cannot do.
     pub fn not_implemented(&self) -> Option<&'static str> {
-        let later = [
-            ("per_repo", self.per_repo == Some(true)),
-            ("setup", self.setup.is_some()),
-            ("requires", self.requires.is_some()),
-            ("handshake", self.handshake.is_some()),
-            ("uses", self.uses.is_some()),
-        ];
+        let later =
+            [("per_repo", self.per_repo == Some(true)), ("setup", self.setup.is_some()), ("uses", self.uses.is_some())];
         later.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
     }
 }

@@ -120,14 +120,16 @@ impl Check<'_> {
             let complaint = self.about(key, "a step has exactly one of run, provider with prompt, uses");
             return Err(Box::new(complaint.fix("for example run: [make, test]")));
         }
-        match &step.run {
-            Some(argv) if argv.first().is_none_or(String::is_empty) => {
-                return Err(self.about(&format!("{key}.run"), "no program"));
+        for (name, argv) in [("run", &step.run), ("handshake", &step.handshake)] {
+            match argv {
+                Some(argv) if argv.first().is_none_or(String::is_empty) => {
+                    return Err(self.about(&format!("{key}.{name}"), "no program"));
+                }
+                Some(argv) if argv.iter().any(|a| a.contains('\0')) => {
+                    return Err(self.about(&format!("{key}.{name}"), "an argument holds a NUL byte"));
+                }
+                _ => {}
             }
-            Some(argv) if argv.iter().any(|a| a.contains('\0')) => {
-                return Err(self.about(&format!("{key}.run"), "an argument holds a NUL byte"));
-            }
-            _ => {}
         }
         if let Some(provider) = &step.provider
             && provider::find(&provider.value).is_none()

@@ -31,16 +31,22 @@ pub struct Conversation<'a> {
     pumps: &'a mut Pumps,
     /// Of the stage's first message. A signal that asks comes before it.
     start: Until<'a>,
-    /// Begun when a signal that asks was passed on; when it is over, everything is killed.
+    /// Begun when a signal that asks was passed on, if not before; when it is over, everything is killed.
     grace: Grace,
     reaped: Option<i32>,
 }
 
 impl<'a> Conversation<'a> {
-    /// With a bubblewrap that has just been started.
-    pub fn new(sandbox: Sandbox, signals: &'a Signals, pumps: &'a mut Pumps, deadline: Instant) -> Conversation<'a> {
+    /// With a bubblewrap that has just been started; `deadline` is that of the stage's first message.
+    pub fn new(
+        sandbox: Sandbox,
+        signals: &'a Signals,
+        pumps: &'a mut Pumps,
+        deadline: Instant,
+        grace: Grace,
+    ) -> Conversation<'a> {
         let start = Until { deadline: Some(deadline), interrupt: Some(signals.asking()) };
-        Conversation { sandbox, signals, pumps, start, grace: Grace::default(), reaped: None }
+        Conversation { sandbox, signals, pumps, start, grace, reaped: None }
     }
 
     /// Everything up to the step's end.

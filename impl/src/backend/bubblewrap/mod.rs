@@ -25,6 +25,7 @@ use kusaw_enter::place::Place;
 use super::Launch;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::command::{self, Bounds};
+use crate::process::grace::Grace;
 use crate::process::path;
 use crate::reach::Connect;
 use conversation::Conversation;
@@ -58,7 +59,7 @@ pub fn launch(waiting: Waiting, launch: Launch) -> Result<End, Refusal> {
         _ => Refusal::new(Reason::SetupFailed, format!("arguments: {e}")),
     })?;
     let (stdio, mut pumps) = launch.stdio.split();
-    let mut conversation = Conversation::new(sandbox, launch.signals, &mut pumps, deadline);
+    let mut conversation = Conversation::new(sandbox, launch.signals, &mut pumps, deadline, Grace::of(launch.most));
     let end = (launch.meanwhile)().and_then(|()| conversation.run(&job, stdio, launch.ready));
     conversation.finish();
     pumps.drain(launch.signals);
