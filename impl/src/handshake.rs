@@ -27,7 +27,7 @@ struct Answer {
 pub fn ask(factory: &Path, argv: &[String], signals: &Signals) -> Result<Vec<Entry>, String> {
     let argv = argv.iter().map(Into::into).collect();
     let connect = Connect::Allowed(Grant::default());
-    let trial = Trial { argv, read: vec![factory.into()], connect, ..Trial::default() };
+    let trial = Trial { argv, read: vec![factory.into()], cwd: Some(factory.into()), connect, ..Trial::default() };
     let tried = trial.run(signals).map_err(|refusal| format!("it could not be started: {refusal}"))?;
     match tried.end {
         End::Exited(0) => hosts(&tried.said),

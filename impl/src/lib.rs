@@ -11,6 +11,7 @@ pub mod egress;
 pub mod finding;
 pub mod git;
 pub mod handshake;
+pub mod ignoring;
 pub mod outcome;
 pub mod private;
 pub mod process;

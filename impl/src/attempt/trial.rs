@@ -26,8 +26,10 @@ const READ: u64 = 64 << 10;
 pub struct Trial {
     /// Program and arguments.
     pub argv: Vec<OsString>,
-    /// Readable besides the system; the program starts in the first, or in its temp folder.
+    /// Readable besides the system.
     pub read: Vec<PathBuf>,
+    /// Where the program starts; its temp folder if nothing is said.
+    pub cwd: Option<PathBuf>,
     /// Outbound connections.
     pub connect: Connect,
     /// Variables besides the usual ones.
@@ -61,7 +63,7 @@ impl Trial {
         reach.hide_private();
         let caller: Vec<_> = std::env::vars_os().collect();
         reach.env = environment::inside(&reach, &caller, &self.env);
-        let cwd = reach.read.first().cloned().unwrap_or_else(|| reach.temp.tmpdir());
+        let cwd = self.cwd.take().unwrap_or_else(|| reach.temp.tmpdir());
         let (stdio, mut said) = Stdio::told().map_err(setup)?;
         let (mut log, events) = (tempfile::tempfile().map_err(setup)?, tempfile::tempfile().map_err(setup)?);
         let mut egress = match &reach.connect {

@@ -2,11 +2,13 @@
 //! stderr and prefixed, so that it cannot be taken for the step's own.
 
 mod check;
+mod doctor;
 mod guards;
 mod providers;
 mod run;
 mod validate;
 
+use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +55,9 @@ enum Command {
     /// What the sandbox can do on this machine
     #[command(subcommand)]
     Sandbox(SandboxCommand),
+    /// What the doctor does inside
+    #[command(name = "__doctor", hide = true)]
+    Inside { allowed: String, blocked: String, direct: SocketAddr },
 }
 
 #[derive(Subcommand)]
@@ -62,6 +67,12 @@ enum SandboxCommand {
         /// Also print what the sandbox does not protect
         #[arg(long)]
         verbose: bool,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// What each step can connect to and why, and whether that holds: an allowed host, a blocked one, a direct connection
+    Doctor {
         /// As one JSON object
         #[arg(long)]
         json: bool,
@@ -85,6 +96,11 @@ pub fn main() -> i32 {
             Err(refusal) => report(&refusal),
         },
         Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
+        Command::Sandbox(SandboxCommand::Doctor { json }) => {
+            let done = factory(arguments.factory).and_then(|factory| doctor::doctor(&factory, json));
+            done.unwrap_or_else(|refusal| report(&refusal))
+        }
+        Command::Inside { allowed, blocked, direct } => doctor::inside(&allowed, &blocked, direct),
     }
 }
 

@@ -1,0 +1,143 @@
+//! `kusaw sandbox doctor`: what each step of this factory can connect to and why, where its proxy is, which programs will not
+//! find it (W1), and P5 to P7. Keys that are injected are named and never read.
+
+mod inside;
+mod probes;
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::attempt;
+use crate::egress::grant::{Grant, PROXY_PORT};
+use crate::ignoring::{self, Ignoring};
+use crate::outcome::{Reason, Refusal};
+use crate::process::signals::Signals;
+use crate::settings::{Mode, Settings, Step, allowlist, effective};
+pub use inside::inside;
+use probes::Probe;
+
+#[derive(Serialize)]
+struct Report {
+    steps: Vec<StepReport>,
+    /// Where the proxy is reached, inside.
+    proxy: String,
+    warnings: Vec<Warning>,
+    /// Empty where nothing could be tried; `reason` says why.
+    probes: Vec<Probe>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+#[derive(Serialize)]
+struct StepReport {
+    name: String,
+    mode: &'static str,
+    why: String,
+    network: &'static str,
+    allow: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    entry: String,
+    origin: String,
+}
+
+#[derive(Serialize)]
+struct Warning {
+    code: &'static str,
+    what: &'static str,
+    programs: &'static [&'static str],
+    fix: &'static str,
+    /// Steps that run one.
+    steps: Vec<String>,
+}
+
+/// Prints the report; the value is the exit code: 0 = every probe held, 1 = one did not, or nothing could be tried.
+pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
+    let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
+    let (_, settings) = attempt::load(factory)?;
+    let tried = probes::try_all(&first_grant(&settings), &signals);
+    let report = Report {
+        steps: settings.steps.iter().map(|(name, step)| of_step(&settings, name, step)).collect(),
+        proxy: format!("http://127.0.0.1:{PROXY_PORT}"),
+        warnings: ignoring::ALL.iter().map(|kind| warning(kind, &settings)).collect(),
+        reason: tried.as_ref().err().map(Refusal::to_string),
+        fix: tried.as_ref().err().map(|refusal| refusal.fix().to_string()),
+        probes: tried.unwrap_or_default(),
+    };
+    let text = match json {
+        true => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
+        false => text(&report),
+    };
+    // A reader that has gone away has seen enough.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    let fine = !report.probes.is_empty() && report.probes.iter().all(|probe| probe.ok);
+    Ok(i32::from(!fine))
+}
+
+/// That of the first sandboxed step with an allowlist; without one, nothing is allowed.
+fn first_grant(settings: &Settings) -> Grant {
+    let sandboxed = settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required);
+    let mut lists = sandboxed.filter_map(|(name, step)| allowlist::of(settings, name, step));
+    let entries = lists.next().unwrap_or_default().into_iter().map(|one| one.entry).collect();
+    Grant { entries }
+}
+
+fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
+    let effective = effective::of(settings, step);
+    let listed = match effective.mode {
+        Mode::Off => None,
+        Mode::Required => allowlist::of(settings, name, step),
+    };
+    StepReport {
+        name: name.into(),
+        mode: effective.mode.word(),
+        why: effective.why,
+        network: if listed.is_some() { "allowlist" } else { "open" },
+        allow: listed
+            .into_iter()
+            .flatten()
+            .map(|one| Listed { entry: one.entry.to_string(), origin: one.origin })
+            .collect(),
+    }
+}
+
+fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
+    let runs = |step: &Step| step.run.iter().flatten().next().is_some_and(|p| ignoring::kind_of(p) == Some(kind));
+    let in_allowlist = settings.steps.iter().filter(|(name, step)| {
+        effective::of(settings, step).mode == Mode::Required && allowlist::of(settings, name, step).is_some()
+    });
+    let steps = in_allowlist.filter(|(_, step)| runs(step)).map(|(name, _)| name.clone()).collect();
+    Warning { code: "W1", what: kind.what, programs: kind.programs, fix: kind.fix, steps }
+}
+
+fn text(report: &Report) -> String {
+    let mut out = String::from("steps\n");
+    // Writing to a string cannot fail.
+    for StepReport { name, mode, why, network, allow } in &report.steps {
+        let _ = writeln!(out, "  {name}: {mode} ({why}), network {network}");
+        for Listed { entry, origin } in allow {
+            let _ = writeln!(out, "    {entry:<40} {origin}");
+        }
+    }
+    let _ = writeln!(out, "\nproxy inside: {}", report.proxy);
+    let _ = writeln!(out, "\nin allowlist mode these ignore the proxy and reach nothing (W1):");
+    for Warning { code, what, fix, steps, .. } in &report.warnings {
+        let here = if steps.is_empty() { String::new() } else { format!(" [steps: {}]", steps.join(", ")) };
+        let _ = writeln!(out, "  {code} {what}{here}\n     {fix}");
+    }
+    out.push('\n');
+    for Probe { id, promise, ok, seen } in &report.probes {
+        let _ = writeln!(out, "{id} {} {promise} ({seen})", if *ok { "ok    " } else { "FAILED" });
+    }
+    for (reason, fix) in report.reason.iter().zip(&report.fix) {
+        let _ = writeln!(out, "P5 to P7 could not be tried: {reason}\nfix: {fix}");
+    }
+    out
+}
