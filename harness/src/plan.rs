@@ -50,6 +50,8 @@ pub struct Plan {
     pub action: Action,
     /// The step's `env:`.
     pub env: Map<String, Value>,
+    /// Other keys of the step.
+    pub step_keys: Map<String, Value>,
     /// The name the factory is asked for; the step's own is `probe`.
     pub asked: String,
     /// How the settings file is spoilt.
@@ -92,6 +94,7 @@ impl Default for Plan {
             repos: vec![("demo".to_owned(), None)],
             action: Action::Run(vec!["/bin/true".to_owned()]),
             env: Map::new(),
+            step_keys: Map::new(),
             asked: STEP.to_owned(),
             spoilt: None,
             fault: None,
@@ -198,6 +201,7 @@ impl Plan {
         if !self.env.is_empty() {
             step.insert("env".into(), Value::Object(self.env.clone()));
         }
+        step.extend(self.step_keys.clone());
         let repos: Map<String, Value> = self
             .repos
             .iter()

@@ -68,6 +68,23 @@ pub struct Commands {
     pub validate: Option<Vec<String>>,
     /// Argv that says whether this machine can run the backend; with `--verbose` also what it does not protect from.
     pub check: Option<Vec<String>>,
+    /// Argv that says what its agents are, and what a step of each can require.
+    pub providers: Option<Vec<String>>,
+    /// Argv that says what each step can connect to and tries it.
+    pub doctor: Option<Vec<String>>,
+}
+
+impl Commands {
+    /// The command of this name, if the driver has it.
+    pub fn named(&self, name: &str) -> Option<&[String]> {
+        match name {
+            "validate" => self.validate.as_deref(),
+            "check" => self.check.as_deref(),
+            "providers" => self.providers.as_deref(),
+            "doctor" => self.doctor.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// A whole manifest.

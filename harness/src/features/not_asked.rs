@@ -59,8 +59,7 @@ fn not_asked(
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
-            "validate" => manifest.commands.validate.is_some(),
-            "check" => manifest.commands.check.is_some(),
+            "validate" | "check" | "providers" | "doctor" => manifest.commands.named(need).is_some(),
             "backend" => manifest.backend.is_some(),
             "landlock-scope" | "reftable" => true, // of the host, below
             _ => false,

@@ -115,6 +115,15 @@ impl Launcher<'_> {
         self.ask(&command, plan, nonce, attempt, &Live::default()).await
     }
 
+    /// Has a factory carry out one of its commands, by the manifest's name for it.
+    ///
+    /// # Errors
+    /// As [`Launcher::validate`].
+    pub async fn command(&self, name: &str, plan: &Plan, nonce: &str, attempt: u32) -> Result<Launch, String> {
+        let command = self.manifest.commands.named(name).ok_or_else(|| format!("the driver has no commands.{name}"))?;
+        self.ask(command, plan, nonce, attempt, &Live::default()).await
+    }
+
     async fn ask(
         &self,
         asked: &[String],

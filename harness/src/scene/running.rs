@@ -148,6 +148,15 @@ impl Scene {
         Self::launcher()?.check(&self.plan, verbose, &self.nonce, self.attempts).await
     }
 
+    /// Has the factory carry out one of its commands.
+    ///
+    /// # Errors
+    /// As [`Scene::again`].
+    pub async fn says(&mut self, name: &str, plan: &Plan) -> Result<Launch, String> {
+        self.attempts += 1;
+        Self::launcher()?.command(name, plan, &self.nonce, self.attempts).await
+    }
+
     /// The same plan with one thing changed: for planted controls.
     ///
     /// # Errors

@@ -94,6 +94,13 @@ fn run_by(scene: &mut Scene, provider: String, prompt: String) -> StepResult {
     Ok(())
 }
 
+#[given(regex = r#"^the step's setting "(\w+)" is "(.*)"$"#)]
+fn step_key(scene: &mut Scene, key: String, text: String) -> StepResult {
+    let value = value(&scene.expand_text(&text)?)?;
+    scene.plan.step_keys.insert(key, value);
+    Ok(())
+}
+
 #[given(regex = r#"^the step that is asked for is called "(.*)"$"#)]
 fn asked(scene: &mut Scene, name: String) {
     scene.plan.asked = name;

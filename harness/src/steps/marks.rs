@@ -105,6 +105,15 @@ async fn planted_required(scene: &mut Scene) -> StepResult {
     planted(scene, |plan| plan.sandbox = Some(serde_json::json!({"mode": "required"}))).await
 }
 
+#[then("planted, with network allowlist the mark is found")]
+async fn planted_allowlist(scene: &mut Scene) -> StepResult {
+    planted(scene, |plan| {
+        plan.sandbox = Some(serde_json::json!({"mode": "required", "network": "allowlist"}));
+        plan.step_sandbox = None;
+    })
+    .await
+}
+
 #[then("planted, without the setting the mark is found")]
 async fn planted_without_setting(scene: &mut Scene) -> StepResult {
     planted(scene, crate::plan::Plan::forget_paths).await

@@ -6,6 +6,7 @@ mod agents;
 mod allowed;
 mod asking;
 mod bystander;
+mod commands;
 mod crash;
 mod descriptors;
 mod detached;
