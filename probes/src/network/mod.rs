@@ -1,9 +1,13 @@
 //! The network and the sockets of this machine.
 
+mod bytes;
 mod connect;
+mod exchange;
 #[cfg(target_os = "linux")]
 mod family;
+mod hello;
 mod http;
+mod proxy;
 mod resolve;
 mod socket;
 
@@ -11,6 +15,8 @@ use crate::action::{Entry, boxed};
 
 pub const ACTIONS: &[Entry] = &[
     ("connect", |words| boxed(connect::Connect::parse(words))),
+    ("exchange", |words| boxed(exchange::Exchange::parse(words))),
+    ("hello", |words| boxed(hello::Hello::parse(words))),
     ("socket", |words| boxed(socket::Socket::parse(words))),
     #[cfg(target_os = "linux")]
     ("socket-type", |words| boxed(family::SocketType::parse(words))),
