@@ -8,6 +8,7 @@ mod asking;
 mod bystander;
 mod commands;
 mod crash;
+mod depot;
 mod descriptors;
 mod detached;
 mod dying;

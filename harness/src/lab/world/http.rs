@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
+use super::depot;
 use super::origin::Call;
 use super::site::Manner;
 use super::web_socket;
@@ -32,6 +33,16 @@ impl Request {
         })
     }
 
+    /// Its method.
+    pub fn method(&self) -> &str {
+        self.word(0)
+    }
+
+    /// Its target, as it came.
+    pub fn path(&self) -> &str {
+        self.word(1)
+    }
+
     fn word(&self, at: usize) -> &str {
         self.head.split_whitespace().nth(at).unwrap_or_default()
     }
@@ -50,7 +61,10 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(mut call: Call<S>) -> io::
 }
 
 /// Takes one request from the connection; none at its end.
-async fn next<S: AsyncRead + AsyncWrite + Unpin>(call: &mut Call<S>, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
+async fn next<S: AsyncRead + AsyncWrite + Unpin>(
+    call: &mut Call<S>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<Option<Request>> {
     let end = loop {
         if let Some(at) = find(buffer, b"\r\n\r\n") {
             break at + 4;
@@ -127,7 +141,8 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
             return Ok(false);
         }
         Manner::Switch => {
-            let head = format!("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: lab\r\n\r\n{token}");
+            let head =
+                format!("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: lab\r\n\r\n{token}");
             call.stream.write_all(head.as_bytes()).await?;
             while call.read(buffer).await? {}
             return Ok(false);
@@ -138,6 +153,10 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
                 call.stream.write_all(interim.as_bytes()).await?;
             }
             return Ok(false);
+        }
+        Manner::Depot => {
+            let (status, more, body) = depot::answer(call.site.scenario.unwrap_or_default(), request).await?;
+            plain(call, request, &status, &more, &body, kept).await?;
         }
         _ => plain(call, request, "200 OK", "", token.as_bytes(), kept).await?,
     }
@@ -153,10 +172,7 @@ async fn plain<S: AsyncRead + AsyncWrite + Unpin>(
     kept: bool,
 ) -> io::Result<()> {
     let connection = if kept { "" } else { "Connection: close\r\n" };
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n{more}{connection}\r\n",
-        body.len()
-    );
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}{connection}\r\n", body.len());
     let mut bytes = head.into_bytes();
     if request.word(0) != "HEAD" {
         bytes.extend(body);

@@ -93,7 +93,7 @@ async fn answer(stream: TcpStream, site: Site, to: SocketAddr, number: usize, or
     let (journal, manner) = (origins.journal, site.manner);
     // A client that goes away in the middle is its own affair.
     let _ = match manner {
-        Manner::Tls => {
+        Manner::Tls | Manner::Depot => {
             let Some(record) = first_record(&stream).await else { return };
             journal.brought(number, &record);
             let digest = Sha256::digest(&record).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -32,10 +32,12 @@ pub enum Manner {
     Switch,
     /// Answers with interim responses that never end.
     Interim,
+    /// TLS, and inside the files and git repositories of the scenario's depot.
+    Depot,
 }
 
 /// The public origins: name, second byte of the address, manner.
-const KINDS: [(&str, u8, Manner); 12] = [
+const KINDS: [(&str, u8, Manner); 13] = [
     ("pub", 1, Manner::Token),
     ("evil", 2, Manner::Token),
     ("echo", 3, Manner::Echo),
@@ -48,6 +50,7 @@ const KINDS: [(&str, u8, Manner); 12] = [
     ("parrot", 10, Manner::Parrot),
     ("switch", 11, Manner::Switch),
     ("interim", 12, Manner::Interim),
+    ("depot", 13, Manner::Depot),
 ];
 
 /// An origin as its address tells it.
