@@ -59,7 +59,9 @@ impl Hello {
         let mut connection = Connection::new(stream, deadline);
         if self.tunnel {
             let target = &self.target;
-            connection.send(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes()).map_err(symbol)?;
+            connection
+                .send(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes())
+                .map_err(symbol)?;
             *status = http::status(&connection.head().map_err(symbol)?);
             if !status.is_some_and(|status| (200..300).contains(&status)) {
                 return Err(status.map_or("ENOREPLY".to_owned(), |status| format!("EPROXY{status}")));
