@@ -14,6 +14,7 @@ pub mod keyring;
 mod mounts;
 pub mod namespaces;
 pub mod network;
+pub mod on_host;
 pub mod programs;
 pub mod protected;
 pub mod repository;

@@ -4,6 +4,7 @@
 
 mod agents;
 mod allowed;
+mod arriving;
 mod asking;
 mod bystander;
 mod commands;
@@ -35,6 +36,7 @@ mod settings;
 mod shared;
 mod terminal;
 mod tree;
+mod tunnel;
 mod weakened;
 mod writes;
 

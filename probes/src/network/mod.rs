@@ -2,7 +2,7 @@
 
 mod bytes;
 mod connect;
-mod exchange;
+mod converse;
 #[cfg(target_os = "linux")]
 mod family;
 mod hello;
@@ -15,7 +15,7 @@ use crate::action::{Entry, boxed};
 
 pub const ACTIONS: &[Entry] = &[
     ("connect", |words| boxed(connect::Connect::parse(words))),
-    ("exchange", |words| boxed(exchange::Exchange::parse(words))),
+    ("converse", |words| boxed(converse::Converse::parse(words))),
     ("hello", |words| boxed(hello::Hello::parse(words))),
     ("socket", |words| boxed(socket::Socket::parse(words))),
     #[cfg(target_os = "linux")]

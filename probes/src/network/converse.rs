@@ -1,4 +1,4 @@
-//! `exchange [--eof] [--timeout MS] [--lull MS] proxy|HOST:PORT BYTES..`: sends raw bytes to the proxy of the environment, or
+//! `converse [--eof] [--timeout MS] [--lull MS] proxy|HOST:PORT BYTES..`: sends raw bytes to the proxy of the environment, or
 //! to an address, and tells what came back. Each BYTES is one write, with the escapes of `bytes`; behind each it
 //! listens until nothing came for a while, so that several answers are heard, or none. `--eof` closes its own half at the end.
 
@@ -23,7 +23,7 @@ const MAX: usize = 64 << 10;
 const SHOWN: usize = 4096;
 
 /// Sends bytes, and listens.
-pub struct Exchange {
+pub struct Converse {
     eof: bool,
     timeout: Duration,
     lull: Duration,
@@ -31,7 +31,7 @@ pub struct Exchange {
     writes: Vec<Vec<u8>>,
 }
 
-impl Exchange {
+impl Converse {
     pub fn parse(mut words: Words) -> Result<Self, Usage> {
         let eof = words.flag("--eof");
         let timeout = Duration::from_millis(words.number("--timeout", 5_000_u64)?.max(1));
@@ -93,7 +93,7 @@ struct Heard {
     errors: Vec<String>,
 }
 
-impl Action for Exchange {
+impl Action for Converse {
     fn target(&self) -> String {
         self.to.clone()
     }

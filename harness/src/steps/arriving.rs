@@ -1,0 +1,233 @@
+//! Given, When and Then: what is sent to the proxy, what arrives in the world, and what is looked up.
+
+use cucumber::{gherkin, given, then, when};
+
+use super::StepResult;
+use crate::launch::Launch;
+use crate::plan::{Action, Plan};
+use crate::probe::Line;
+use crate::scene::{Scene, Seen, addresses};
+use crate::verdict::ControlKind;
+use crate::{raw, text};
+
+#[given("a service at every special address, on a port of its own")]
+async fn special(scene: &mut Scene) -> StepResult {
+    scene.open_port().await
+}
+
+/// Each part between lines of `---` is one write. Lines end with CR LF, unless a `\` ends them; escapes are the probe's.
+#[when("the step sends the proxy")]
+async fn sends(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
+    converse(scene, step, &["proxy"]).await
+}
+
+#[when("the step sends the proxy, and then no more")]
+async fn sends_and_ends(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
+    converse(scene, step, &["--eof", "proxy"]).await
+}
+
+/// Whatever is judged afterwards, there must have been a proxy to talk to.
+async fn converse(scene: &mut Scene, step: &gherkin::Step, options: &[&str]) -> StepResult {
+    let text = step.docstring.as_deref().ok_or("nothing to send is written there")?;
+    let writes = raw::writes(&scene.expand_text(text)?)?;
+    let mut argv = scene.probe("converse")?;
+    argv.extend(options.iter().map(|word| (*word).to_owned()));
+    argv.extend(writes.iter().map(|write| raw::word(write)));
+    scene.plan.action = Action::Run(argv);
+    scene.run().await?;
+    let Ok(launch) = scene.last() else { return Ok(()) }; // it was not asked
+    let talked = launch.report.lines.first().is_some_and(|line| line.ok);
+    let seen = launch.report.summary();
+    scene.found(talked, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^nothing arrives at "(.+)"$"#)]
+async fn nothing_at(scene: &mut Scene, name: String) -> StepResult {
+    let name = named(scene, &name)?;
+    let count = scene.seen().await?.connections(&name);
+    let seen = format!("{count} connections at {name}; {}", scene.last()?.report.summary());
+    scene.found_certain(count == 0, seen);
+    Ok(())
+}
+
+#[then("nothing arrives at a special address")]
+async fn nothing_special(scene: &mut Scene) -> StepResult {
+    let seen = scene.seen().await?;
+    let at = seen.special(scene.port.as_ref().map(|port| port.number));
+    let told = format!("special addresses that were called: {at:?}; {}", scene.last()?.report.summary());
+    scene.found_certain(at.is_empty(), told);
+    Ok(())
+}
+
+#[then(regex = r#"^something arrives at "(.+)"$"#)]
+async fn something_at(scene: &mut Scene, name: String) -> StepResult {
+    let name = named(scene, &name)?;
+    let count = scene.seen().await?.connections(&name);
+    let seen = format!("{count} connections at {name}; {}", scene.last()?.report.summary());
+    scene.found(count > 0, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^not a byte arrives at "(.+)"$"#)]
+async fn no_byte(scene: &mut Scene, name: String) -> StepResult {
+    let (name, seen) = (named(scene, &name)?, scene.seen().await?);
+    let arrivals = addresses(&name).into_iter().flat_map(|address| seen.world.at(Some(address)));
+    let bytes: usize = arrivals.map(|arrival| arrival.bytes).sum();
+    scene.found_certain(bytes == 0, format!("{bytes} bytes arrived at {name}"));
+    Ok(())
+}
+
+#[then(regex = r#"^"(.+)" gets (\d+) requests?$"#)]
+async fn requests(scene: &mut Scene, name: String, count: usize) -> StepResult {
+    let (name, seen) = (named(scene, &name)?, scene.seen().await?);
+    let heads = seen.requests(&name);
+    scene.found(heads.len() == count, format!("{} requests at {name}: {}", heads.len(), told(&heads)));
+    Ok(())
+}
+
+#[then(regex = r#"^every request to "(.+)" has the lines? "(.+)"$"#)]
+async fn has_line(scene: &mut Scene, name: String, line: String) -> StepResult {
+    let (name, seen) = (named(scene, &name)?, scene.seen().await?);
+    let (line, heads) = (scene.expand_text(&line)?, seen.requests(&name));
+    let has = |head: &&str| head.lines().any(|own| own.eq_ignore_ascii_case(&line));
+    scene.found(!heads.is_empty() && heads.iter().all(has), format!("requests at {name}: {}", told(&heads)));
+    Ok(())
+}
+
+#[then(regex = r#"^no request to "(.+)" has "(.+)"$"#)]
+async fn lacks(scene: &mut Scene, name: String, words: String) -> StepResult {
+    let (name, seen) = (named(scene, &name)?, scene.seen().await?);
+    let (words, heads) = (scene.expand_text(&words)?.to_ascii_lowercase(), seen.requests(&name));
+    let lacks = |head: &&str| !head.to_ascii_lowercase().contains(&words);
+    scene.found(heads.iter().all(lacks), format!("requests at {name}: {}", told(&heads)));
+    Ok(())
+}
+
+#[then(regex = r#"^"(.+)" is looked up (never|once|\d+ times|at least once)$"#)]
+async fn looked_up(scene: &mut Scene, name: String, times: String) -> StepResult {
+    let (name, seen) = (named(scene, &name)?, scene.seen().await?);
+    let count = seen.world.look_ups(&name);
+    let held = match times.as_str() {
+        "never" => count == 0,
+        "once" => count == 1,
+        "at least once" => count > 0,
+        number => number.trim_end_matches(" times") == count.to_string(),
+    };
+    scene.found_certain(held, format!("{name} was looked up {count} times; {}", scene.last()?.report.summary()));
+    Ok(())
+}
+
+#[then(regex = r#"^the proxy answers with "([\d ]*)"$"#)]
+fn statuses(scene: &mut Scene, wanted: String) -> StepResult {
+    let launch = scene.last()?;
+    let statuses = statuses_of(launch);
+    let seen = format!("answered {statuses:?}: {}", answers(launch));
+    scene.found(statuses.join(" ") == wanted, seen);
+    Ok(())
+}
+
+#[then("the proxy does not let it through")]
+fn refused(scene: &mut Scene) -> StepResult {
+    let launch = scene.last()?;
+    let (statuses, seen) = (statuses_of(launch), answers(launch));
+    scene.found_certain(!statuses.iter().any(|status| status.starts_with('2')), format!("{statuses:?}: {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^(an|no) answer has "(.+)"$"#)]
+fn answer_has(scene: &mut Scene, which: String, words: String) -> StepResult {
+    let words = scene.expand_text(&words)?;
+    let launch = scene.last()?;
+    let (has, seen) = (heard(launch).iter().any(|answer| answer.contains(&words)), answers(launch));
+    scene.found(has == (which == "an"), format!("has {words:?}: {has}; {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^bare, a connection to "(.+)" arrives$"#)]
+async fn bare_arrives(scene: &mut Scene, authority: String) -> StepResult {
+    let command = scene.probe(&format!("connect --proxy none {authority}"))?;
+    let before = all(&scene.seen_now().await?);
+    let bare = scene.bare(&command).await?;
+    let after = all(&scene.seen_now().await?);
+    scene.control(ControlKind::Bare, after > before, format!("bare: {} arrived; {}", after - before, answers(&bare)));
+    Ok(())
+}
+
+#[then(regex = r#"^bare, the same command looks "(.+)" up$"#)]
+async fn bare_looks_up(scene: &mut Scene, name: String) -> StepResult {
+    let name = named(scene, &name)?;
+    let before = scene.seen_now().await?.world.look_ups(&name);
+    scene.bare(&scene.command()?).await?;
+    let count = scene.seen_now().await?.world.look_ups(&name) - before;
+    scene.control(ControlKind::Bare, count > 0, format!("bare: {name} was looked up {count} times"));
+    Ok(())
+}
+
+/// The same with one host more on the list: for what must not arrive there otherwise.
+#[then(regex = r#"^planted, with "(.+)" allowed, something arrives there$"#)]
+async fn planted_arrives(scene: &mut Scene, name: String) -> StepResult {
+    let name = named(scene, &name)?;
+    planted(scene, |plan| plan.allow(&name), &name).await
+}
+
+/// The same with an entry that names what is asked for.
+#[then(regex = r#"^planted, with the entry "(.+)", something arrives at "(.+)"$"#)]
+async fn planted_entry(scene: &mut Scene, entry: String, name: String) -> StepResult {
+    let (entry, name) = (scene.expand_text(&entry)?, named(scene, &name)?);
+    planted(scene, |plan| plan.allow(&entry), &name).await
+}
+
+/// The same with an empty list: for what must arrive there otherwise.
+#[then(regex = r#"^planted, with an empty list, nothing arrives at "(.+)"$"#)]
+async fn planted_empty(scene: &mut Scene, name: String) -> StepResult {
+    let name = named(scene, &name)?;
+    let before = scene.seen_now().await?.connections(&name);
+    let none = |plan: &mut Plan| drop(plan.egress().insert("allow".into(), serde_json::json!([])));
+    let launch = scene.changed(none).await?;
+    let count = scene.seen_now().await?.connections(&name) - before;
+    let shown = count == 0 && launch.unfinished().is_none();
+    scene.control(ControlKind::Planted, shown, format!("planted: {count} connections at {name}; {}", answers(&launch)));
+    Ok(())
+}
+
+async fn planted(scene: &mut Scene, change: impl FnOnce(&mut Plan), name: &str) -> StepResult {
+    let before = scene.seen_now().await?.connections(name);
+    let launch = scene.changed(change).await?;
+    let count = scene.seen_now().await?.connections(name) - before;
+    scene.control(ControlKind::Planted, count > 0, format!("planted: {count} at {name}; {}", answers(&launch)));
+    Ok(())
+}
+
+/// A name of a feature that is one of the scenario's in the zone.
+fn named(scene: &Scene, name: &str) -> Result<String, String> {
+    scene.expand_text(name)
+}
+
+fn all(seen: &Seen) -> usize {
+    seen.world.arrivals.len() + seen.host.len()
+}
+
+fn statuses_of(launch: &Launch) -> Vec<String> {
+    let lines = launch.report.lines.iter();
+    lines.filter_map(|l| l.detail["statuses"].as_array()).flatten().map(ToString::to_string).collect()
+}
+
+/// What came back: of raw bytes with the probe's escapes, of a connection as text.
+fn heard<'a>(launch: &'a Launch) -> Vec<&'a str> {
+    let of = |l: &'a Line| -> Vec<&'a str> {
+        let answers = l.detail["answers"].as_array().into_iter().flatten().filter_map(|answer| answer.as_str());
+        answers.chain(l.detail["reply"].as_str()).collect()
+    };
+    launch.report.lines.iter().flat_map(of).collect()
+}
+
+/// What came back, short.
+fn answers(launch: &Launch) -> String {
+    let detail = launch.report.lines.first().map(|l| l.detail.to_string()).unwrap_or_default();
+    format!("{}; {}", launch.report.summary(), text::line(detail.as_bytes(), 300))
+}
+
+fn told(heads: &[&str]) -> String {
+    heads.iter().map(|head| text::line(head.as_bytes(), 200)).collect::<Vec<_>>().join(" | ")
+}
