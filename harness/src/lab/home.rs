@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::root::Supplies;
+use super::world::control::World;
 use super::{HOME, Lab, OWN_FOLDERS, PROBE, SUITE, Start};
 
 /// Every token begins so.
@@ -51,7 +52,7 @@ const SECRETS: &[&str] = &[
 const LISTED: &[&str] = &["", ".ssh", ".gnupg", ".gnupg/private-keys-v1.d", ".aws", ".config", "Documents"];
 
 /// Fills the home. Called as the lab's user.
-pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
+pub fn furnish(supplies: &Supplies, start: Start, world: World) -> io::Result<Lab> {
     let home = Path::new(HOME);
     for name in SECRETS {
         canary(&home.join(name))?;
@@ -72,7 +73,7 @@ pub fn furnish(supplies: &Supplies, start: Start) -> io::Result<Lab> {
     repository(Path::new("/srv/data/repo"))?;
     agents(&home.join(".local/bin"))?;
     fs::create_dir_all(home.join("factories"))?;
-    let mut lab = Lab { start, backend: None };
+    let mut lab = Lab { start, backend: None, world };
     if let Some(name) = &supplies.backend {
         lab.backend = Lab::which(name);
         links_without(name)?;

@@ -75,6 +75,8 @@ pub struct Lab {
     pub start: Start,
     /// The real backend program of the driver, before any fault is made in it.
     pub backend: Option<PathBuf>,
+    /// Whom to ask what arrived.
+    pub world: world::control::World,
 }
 
 impl Lab {

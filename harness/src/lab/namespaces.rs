@@ -10,6 +10,7 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
@@ -17,6 +18,8 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{self, ForkResult, Gid, Pid, Uid};
 
+use super::world::control::World;
+use super::world::tls::Authority;
 use super::{Lab, Start, UID, home, network, root, world};
 
 /// Exit code for "this host cannot make the lab".
@@ -100,11 +103,12 @@ fn pid_one(supplies: &root::Supplies, start: Start, engine: impl FnOnce(&Lab) ->
     if let Err(e) = die_with_parent().and_then(|()| root::enter(supplies)) {
         return blocked("root file system", &e, start);
     }
-    if let Err(e) = start_world(start) {
-        return blocked("network", &e, start);
-    }
+    let world = match start_world(start) {
+        Ok(world) => world,
+        Err(e) => return blocked("network", &e, start),
+    };
     let engine = fork_child(move || {
-        let lab = match drop_to_user(start).and_then(|()| home::furnish(supplies, start)) {
+        let lab = match drop_to_user(start).and_then(|()| home::furnish(supplies, start, world)) {
             Ok(lab) => lab,
             Err(e) => return blocked("home", &e, start),
         };
@@ -117,8 +121,11 @@ fn pid_one(supplies: &root::Supplies, start: Start, engine: impl FnOnce(&Lab) ->
 }
 
 /// Forks the world: a process in a network namespace of its own that serves DNS and origins. It has been told that the link
-/// is there before it uses it, and has bound every socket when this returns.
-fn start_world(start: Start) -> io::Result<()> {
+/// is there before it uses it, and has bound every socket when this returns. What it has seen can be asked.
+fn start_world(start: Start) -> io::Result<World> {
+    let authority = Authority::new()?;
+    authority.trust()?;
+    let (ours, its) = UnixStream::pair()?;
     let (mut hear, tell) = io::pipe()?;
     let (mut wait, mut go) = io::pipe()?;
     let pid = fork_child(move || {
@@ -128,7 +135,7 @@ fn start_world(start: Start) -> io::Result<()> {
             wait.read_exact(&mut [0])?;
             network::set_up_world()?;
             drop_to_user(start)?;
-            world::serve(move || (&tell).write_all(b"b"))
+            world::serve(authority, its, move || (&tell).write_all(b"b"))
         })();
         if let Err(e) = served {
             eprintln!("conformance: the world: {e}");
@@ -140,7 +147,8 @@ fn start_world(start: Start) -> io::Result<()> {
     network::add_link(pid)?;
     network::join()?;
     go.write_all(b"g")?;
-    hear.read_exact(&mut [0]).map_err(gone)
+    hear.read_exact(&mut [0]).map_err(gone)?;
+    World::new(ours)
 }
 
 /// Becomes the user for good: no capability is left, and none can come back.

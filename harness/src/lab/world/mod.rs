@@ -1,21 +1,39 @@
-//! The world: what lies behind the lab's network. One process, one thread, a DNS server and HTTP origins.
+//! The world: what lies behind the lab's network. One process, one thread, a DNS server and origins.
 //!
-//! Each origin answers with its own name, so that "who answered" is the verdict. Nothing is judged here.
+//! Each origin answers with its own name, so that "who answered" is the verdict, and notes what arrived, so that "nothing
+//! arrived" is a fact. Nothing is judged here.
 
+pub mod control;
 mod dns;
+mod http;
+pub mod journal;
 mod origin;
+pub mod site;
+pub mod tls;
+mod web_socket;
+pub mod zone;
 
 use std::io;
+use std::os::unix::net::UnixStream;
 
-/// Serves until the lab ends; `bound` is called once every socket is there.
-pub fn serve(bound: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+use journal::Journal;
+use origin::Origins;
+
+/// Serves until the lab ends; `bound` is called once every socket is there. The engine asks through `engine`.
+pub fn serve(
+    authority: tls::Authority,
+    engine: UnixStream,
+    bound: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let journal = Journal::default();
+        let origins = Origins { journal: journal.clone(), tls: authority.server()? };
         let resolver = dns::bind().await?;
-        for (listener, address) in origin::bind().await? {
-            tokio::task::spawn(origin::serve(listener, address));
-        }
+        origin::bind(&origins).await?;
         bound()?;
-        dns::serve(resolver).await
+        tokio::task::spawn_local(control::serve(engine, journal.clone(), origins));
+        dns::serve(resolver, journal).await
     })
 }

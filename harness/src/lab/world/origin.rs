@@ -1,56 +1,171 @@
-//! HTTP origins of the world: each address answers every request with its own token.
+//! The origins of the world: who is called answers in the manner of the address that was dialled, and notes what came.
 
-use std::convert::Infallible;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
+use super::http;
+use super::journal::{Hello, Journal};
+use super::site::{self, Manner, Site};
 use crate::lab::network;
 
-const PORTS: [u16; 4] = [80, 443, 8080, 22];
+/// Where public origins answer.
+const PORTS: [u16; 5] = [80, 443, 8080, 8443, 22];
+/// Where they take datagrams: a DNS server's, QUIC's, and one that nobody uses.
+const UDP_PORTS: [u16; 3] = [53, 443, 9999];
 
-/// A listener for every address and port.
-pub async fn bind() -> io::Result<Vec<(TcpListener, Ipv4Addr)>> {
-    let mut listeners = Vec::new();
-    for address in [network::ALLOWED, network::BLOCKED, network::PROVIDER] {
-        for port in PORTS {
-            listeners.push((TcpListener::bind((address, port)).await?, address));
+/// What the origins share.
+#[derive(Clone)]
+pub struct Origins {
+    /// What they note.
+    pub journal: Journal,
+    /// How they speak TLS.
+    pub tls: Arc<ServerConfig>,
+}
+
+/// An origin at work on one connection: what it reads is noted.
+pub struct Call<S> {
+    /// The connection.
+    pub stream: S,
+    /// Who was called.
+    pub site: Site,
+    /// What it says of itself.
+    pub token: String,
+    /// Its entry.
+    pub number: usize,
+    /// Where it is noted.
+    pub journal: Journal,
+    /// Whether what is read is noted: not inside TLS.
+    pub noted: bool,
+}
+
+/// Starts an origin at every address and port, and the sinks of datagrams.
+pub async fn bind(origins: &Origins) -> io::Result<()> {
+    for port in PORTS {
+        let listener = TcpListener::bind((network::all_addresses(), port)).await?;
+        tokio::task::spawn_local(serve(listener, origins.clone()));
+    }
+    for address in [network::ALLOWED, network::BLOCKED] {
+        for port in UDP_PORTS {
+            let socket = UdpSocket::bind((address, port)).await?;
+            tokio::task::spawn_local(take(socket, origins.journal.clone()));
         }
     }
-    Ok(listeners)
+    Ok(())
+}
+
+/// A port of a scenario's own, at all addresses of the world.
+///
+/// # Errors
+/// When there is none.
+pub async fn open(origins: &Origins) -> io::Result<u16> {
+    let listener = TcpListener::bind((network::all_addresses(), 0)).await?;
+    let port = listener.local_addr()?.port();
+    tokio::task::spawn_local(serve(listener, origins.clone()));
+    Ok(port)
 }
 
 /// Answers every connection for ever.
-pub async fn serve(listener: TcpListener, address: Ipv4Addr) {
+async fn serve(listener: TcpListener, origins: Origins) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(10)).await; // the client was faster, or too many files are open
             continue;
         };
-        tokio::task::spawn(async move {
-            let answer = service_fn(move |_: Request<Incoming>| async move {
-                Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(token(address)))))
-            });
-            // A client that goes away in the middle is its own affair.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
-        });
+        if let Ok(to) = stream.local_addr() {
+            let site = site::site(to.ip());
+            let number = origins.journal.arrived(site.name, to, false);
+            tokio::task::spawn_local(answer(stream, site, to, number, origins.clone()));
+        }
     }
 }
 
-/// What the origin at an address says of itself.
-pub fn token(address: Ipv4Addr) -> String {
-    let name = match address {
-        network::ALLOWED => "allowed",
-        network::PROVIDER => "provider",
-        _ => "blocked",
+async fn answer(stream: TcpStream, site: Site, to: SocketAddr, number: usize, origins: Origins) {
+    let _ = stream.set_nodelay(true);
+    let token = site::token(&site, to.ip());
+    let (journal, manner) = (origins.journal, site.manner);
+    // A client that goes away in the middle is its own affair.
+    let _ = match manner {
+        Manner::Tls => {
+            let Some(record) = first_record(&stream).await else { return };
+            journal.brought(number, &record);
+            let digest = Sha256::digest(&record).iter().map(|byte| format!("{byte:02x}")).collect();
+            journal.note(number, |arrival| arrival.hello = Some(Hello { sni: None, digest }));
+            let Ok(stream) = TlsAcceptor::from(origins.tls).accept(stream).await else { return };
+            let sni = stream.get_ref().1.server_name().map(str::to_owned);
+            journal.note(number, |arrival| arrival.hello.iter_mut().for_each(|hello| hello.sni.clone_from(&sni)));
+            http::serve(Call { stream, site, token, number, journal, noted: false }).await
+        }
+        Manner::First => {
+            let mut call = Call { stream, site, token, number, journal, noted: true };
+            let greeting = format!("220 {}\r\n", call.token);
+            match call.stream.write_all(greeting.as_bytes()).await {
+                Ok(()) => call.drain(false).await,
+                gone => gone,
+            }
+        }
+        Manner::Sink => Call { stream, site, token, number, journal, noted: true }.drain(false).await,
+        Manner::Parrot => Call { stream, site, token, number, journal, noted: true }.drain(true).await,
+        _ => http::serve(Call { stream, site, token, number, journal, noted: true }).await,
     };
-    format!("kusaw-origin:{name}:{address}")
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Call<S> {
+    /// Reads something more behind `buffer`; false at the end.
+    pub async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<bool> {
+        let mut bytes = [0; 16 << 10];
+        let length = self.stream.read(&mut bytes).await?;
+        if self.noted {
+            self.journal.brought(self.number, &bytes[..length]);
+        }
+        buffer.extend(&bytes[..length]);
+        Ok(length > 0)
+    }
+
+    /// Takes everything up to the end, and sends it back if it is to.
+    async fn drain(&mut self, back: bool) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        while self.read(&mut bytes).await? {
+            if back {
+                self.stream.write_all(&bytes).await?;
+            }
+            bytes.clear();
+        }
+        self.stream.shutdown().await
+    }
+}
+
+/// The first record of a TLS client (RFC 8446, section 5.1), left where it is.
+async fn first_record(stream: &TcpStream) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; 20 << 10];
+    loop {
+        let length = stream.peek(&mut bytes).await.ok()?;
+        let whole = bytes.get(3..5).map(|two| 5 + usize::from(u16::from_be_bytes([two[0], two[1]])))?;
+        match length {
+            0 => return None,
+            there if there >= 5 && there >= whole => return Some(bytes[..whole].to_vec()),
+            _ => tokio::time::sleep(Duration::from_millis(2)).await, // peek(2) does not wait for more
+        }
+    }
+}
+
+/// Takes datagrams for ever, and answers each with its token.
+async fn take(socket: UdpSocket, journal: Journal) {
+    let Ok(to) = socket.local_addr() else { return };
+    let site = site::site(to.ip());
+    let token = site::token(&site, to.ip());
+    let mut buffer = [0; 2048];
+    loop {
+        let Ok((length, client)) = socket.recv_from(&mut buffer).await else { continue };
+        let number = journal.arrived(site.name, to, true);
+        journal.brought(number, &buffer[..length]);
+        let _ = socket.send_to(token.as_bytes(), client).await;
+    }
 }
