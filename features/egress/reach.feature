@@ -190,6 +190,60 @@ Feature: What a step reaches
         | answered late                     | slow   |
         | both IPv4 and IPv6                | both   |
 
+    @program:curl @program:wget @program:python3 @program:pip3
+    Scenario Outline: <client> reaches an allowed host by <scheme>
+      Given the host "{nonce}.tls.test" is allowed
+      When the step runs the shell command "<command>"
+      Then the client gets the answer of the origin "<origin>"
+      And planted, with an empty list, nothing arrives at "{nonce}.<origin>.test"
+
+      Examples:
+        | client          | scheme | origin | command                                                                                                             |
+        | curl            | https  | tls    | curl -sS https://{nonce}.tls.test/                                                                                  |
+        | curl            | http   | echo   | curl -sS http://{nonce}.echo.test/                                                                                  |
+        | wget            | https  | tls    | wget -qO- https://{nonce}.tls.test/                                                                                 |
+        | wget            | http   | echo   | wget -qO- http://{nonce}.echo.test/                                                                                 |
+        | Python's urllib | https  | tls    | python3 -c 'import urllib.request as r; print(r.urlopen("https://{nonce}.tls.test/").read().decode())'            |
+        | Python's urllib | http   | echo   | python3 -c 'import urllib.request as r; print(r.urlopen("http://{nonce}.echo.test/").read().decode())'            |
+        | requests        | https  | tls    | python3 -c 'import requests as r; print(r.get("https://{nonce}.tls.test/").text)'                                 |
+        | requests        | http   | echo   | python3 -c 'import requests as r; print(r.get("http://{nonce}.echo.test/").text)'                                 |
+
+    @program:curl
+    Scenario: git clones and pushes over https
+      Given the host "{nonce}.depot.test" is allowed
+      And a depot of the world holds a git repository
+      When the step runs the shell command "git clone -q https://{nonce}.depot.test/git/demo.git $TMPDIR/c && cd $TMPDIR/c && echo more >>file && git -c user.name=n -c user.email=n@example commit -qam two && git push -q"
+      Then the step ends with 0
+      And the depot's git repository has the commit "two"
+      And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
+
+    @program:pip3
+    Scenario: pip downloads a package
+      Given the host "{nonce}.depot.test" is allowed
+      And a depot of the world holds a Python package
+      When the step runs the shell command "pip3 download -q --no-deps --no-cache-dir --disable-pip-version-check --index-url https://{nonce}.depot.test/simple/ -d $TMPDIR/d demo-package && cat $TMPDIR/d/demo_package-1.0-py3-none-any.whl | wc -c"
+      Then the step ends with 0
+      And "{nonce}.depot.test" gets 2 requests
+      And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
+
+    @if-installed:npm
+    Scenario: npm downloads a package
+      Given the host "{nonce}.depot.test" is allowed
+      And a depot of the world holds a npm package
+      When the step runs the shell command "cd $TMPDIR && NODE_EXTRA_CA_CERTS=/etc/ssl/certs/lab-authority.pem npm_config_update_notifier=false npm pack --silent --registry https://{nonce}.depot.test/ demo-package && cat demo-package-1.0.0.tgz | wc -c"
+      Then the step ends with 0
+      And something arrives at "{nonce}.depot.test"
+      And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
+
+    @if-installed:cargo
+    Scenario: cargo downloads a crate
+      Given the host "{nonce}.depot.test" is allowed
+      And a depot of the world holds a crate
+      When the step runs the shell command "mkdir -p $TMPDIR/p/src $TMPDIR/p/.cargo && cd $TMPDIR/p && : >src/lib.rs && printf '[package]\nname="p"\nversion="1.0.0"\nedition="2021"\n[dependencies]\ndemo-package={version="1",registry="lab"}\n' >Cargo.toml && printf '[registries.lab]\nindex="sparse+https://{nonce}.depot.test/index/"\n' >.cargo/config.toml && cargo fetch -q"
+      Then the step ends with 0
+      And "{nonce}.depot.test" gets 3 requests
+      And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
+
   @EGR-02
   Rule: A host that is not allowed is not reached by any route
 

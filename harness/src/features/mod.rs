@@ -65,6 +65,11 @@ impl Case {
         self.tags.iter().filter_map(|t| t.strip_prefix("program:"))
     }
 
+    /// Programs of the host that it uses inside where they are installed: the words after `@if-installed:`.
+    pub fn programs_if_installed(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().filter_map(|t| t.strip_prefix("if-installed:"))
+    }
+
     /// `ID/case`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.id, self.case)

@@ -80,6 +80,12 @@ fn not_asked(
     if claimed && case.needs().any(|need| need == "ipv6") && !has_ipv6() {
         return Some((Verdict::Moot, "this kernel has no IPv6 (/proc/net/if_inet6)".to_owned()));
     }
+    if let Some(name) = case.programs_if_installed().find(|name| claimed && Lab::program(name).is_none()) {
+        return Some((
+            Verdict::Moot,
+            format!("{name} is not in /usr/bin, /usr/local/bin or /bin: no step here can use it"),
+        ));
+    }
     let lacking = case.programs().find(|name| claimed && Lab::program(name).is_none());
     lacking
         .map(|name| {

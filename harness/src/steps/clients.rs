@@ -1,9 +1,10 @@
-//! Given: what lies in a depot of the world, for real clients: a git repository, and packages of three kinds.
+//! Real clients inside: what lies in a depot of the world for them (a git repository, packages of three kinds), and what
+//! they got.
 
 use std::fs;
 use std::path::Path;
 
-use cucumber::given;
+use cucumber::{given, then};
 use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
@@ -98,4 +99,27 @@ async fn sh(folder: &Path, script: &str) -> StepResult {
     let ended = shell.output().await.map_err(|e| format!("/bin/sh: {e}"))?;
     let told = String::from_utf8_lossy(&ended.stderr);
     if ended.status.success() { Ok(()) } else { Err(format!("the depot could not be filled: {}", told.trim())) }
+}
+
+/// Looked at on the world's side.
+#[then(regex = r#"^the depot's git repository has the commit "(.+)"$"#)]
+async fn has_commit(scene: &mut Scene, subject: String) -> StepResult {
+    let repository = depot::folder(&scene.nonce).join("git/demo.git");
+    let mut git = Command::new("git");
+    git.arg("-C").arg(&repository).args(["log", "--format=%s", "main"]).env_clear();
+    git.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let said = git.output().await.map_err(|e| format!("git: {e}"))?;
+    let subjects = String::from_utf8_lossy(&said.stdout).into_owned();
+    scene.found(subjects.lines().any(|own| own == subject), format!("commits: {}", subjects.replace('\n', ", ")));
+    Ok(())
+}
+
+/// What it printed, and that it says itself that all went well.
+#[then(regex = r#"^the client gets the answer of the origin "(\w+)"$"#)]
+fn client_answered(scene: &mut Scene, name: String) -> StepResult {
+    let launch = scene.last()?;
+    let held = launch.exit == Some(0) && launch.output().contains(&format!("kusaw-origin:{name}"));
+    let seen = format!("exit {:?}: {}", launch.exit, crate::text::line(launch.output().as_bytes(), 300));
+    scene.found(held, seen);
+    Ok(())
 }
