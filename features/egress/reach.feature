@@ -226,7 +226,7 @@ Feature: What a step reaches
       And "{nonce}.depot.test" gets 2 requests
       And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
 
-    @if-installed:npm
+    @extra @if-installed:npm
     Scenario: npm downloads a package
       Given the host "{nonce}.depot.test" is allowed
       And a depot of the world holds a npm package
@@ -235,7 +235,7 @@ Feature: What a step reaches
       And something arrives at "{nonce}.depot.test"
       And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
 
-    @if-installed:cargo
+    @extra @if-installed:cargo @if-installed:rustc
     Scenario: cargo downloads a crate
       Given the host "{nonce}.depot.test" is allowed
       And a depot of the world holds a crate
