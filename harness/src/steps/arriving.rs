@@ -15,6 +15,11 @@ async fn special(scene: &mut Scene) -> StepResult {
     scene.open_port().await
 }
 
+#[given(regex = r#"^the egress setting "(\w+)" is "(\w+)"$"#)]
+fn setting(scene: &mut Scene, name: String, value: String) {
+    scene.plan.egress().insert(name, value.into());
+}
+
 /// Each part between lines of `---` is one write. Lines end with CR LF, unless a `\` ends them; escapes are the probe's.
 #[when("the step sends the proxy")]
 async fn sends(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
@@ -57,6 +62,15 @@ async fn nothing_special(scene: &mut Scene) -> StepResult {
     let at = seen.special(scene.port.as_ref().map(|port| port.number));
     let told = format!("special addresses that were called: {at:?}; {}", scene.last()?.report.summary());
     scene.found_certain(at.is_empty(), told);
+    Ok(())
+}
+
+/// A name may lead to a public address as well, at the same port.
+#[then("nothing arrives at loopback")]
+async fn nothing_at_loopback(scene: &mut Scene) -> StepResult {
+    let seen = scene.seen().await?;
+    let told = format!("called on the host: {:?}; {}", seen.host, scene.last()?.report.summary());
+    scene.found_certain(seen.host.is_empty(), told);
     Ok(())
 }
 
@@ -189,6 +203,19 @@ async fn planted_empty(scene: &mut Scene, name: String) -> StepResult {
     let shown = count == 0 && launch.unfinished().is_none();
     scene.control(ControlKind::Planted, shown, format!("planted: {count} connections at {name}; {}", answers(&launch)));
     Ok(())
+}
+
+/// Another target with an entry of its own: that a connection can be had at all.
+#[then(regex = r#"^planted, with the entry "(.+)", the same to "(.+)" arrives$"#)]
+async fn planted_other(scene: &mut Scene, entry: String, authority: String) -> StepResult {
+    let (entry, authority) = (scene.expand_text(&entry)?, scene.expand_text(&authority)?);
+    let probe = scene.probe(&format!("connect --proxy connect {authority}"))?;
+    let name = authority.rsplit_once(':').map_or(authority.as_str(), |(name, _)| name).to_owned();
+    let change = |plan: &mut Plan| {
+        plan.allow(&entry);
+        plan.action = Action::Run(probe);
+    };
+    planted(scene, change, &name).await
 }
 
 async fn planted(scene: &mut Scene, change: impl FnOnce(&mut Plan), name: &str) -> StepResult {
