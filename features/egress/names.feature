@@ -34,7 +34,7 @@ Feature: Who resolves names
 
     @program:python3
     Scenario: a step cannot have a name resolved by a question of its own
-      When the step runs the shell command "python3 -c 'import socket, struct; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); name = b\"\".join(bytes([len(l)]) + l for l in b\"own.{nonce}.pub.test\".split(b\".\")) + b\"\\0\"; s.sendto(struct.pack(\">6H\", 7, 256, 1, 0, 0, 0) + name + struct.pack(\">2H\", 1, 1), (\"9.9.9.9\", 53)); s.recv(512)' >/dev/null 2>&1; tools/probe env PATH"
+      When the step runs the shell command "python3 -c 'import socket, struct; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); name = b"".join(bytes([len(l)]) + l for l in b"own.{nonce}.pub.test".split(b".")) + b"\0"; s.sendto(struct.pack(">6H", 7, 256, 1, 0, 0, 0) + name + struct.pack(">2H", 1, 1), ("9.9.9.9", 53)); s.recv(512)' >/dev/null 2>&1; tools/probe env PATH"
       Then "own.{nonce}.pub.test" is looked up never
       And bare, the same command looks "own.{nonce}.pub.test" up
 

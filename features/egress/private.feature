@@ -181,8 +181,8 @@ Feature: Private addresses
 
       Examples:
         | entry             | target                 |
-        | localhost:1       | localhost              |
-        | localhost:1       | 127.0.0.1              |
+        | localhost:1025    | localhost              |
+        | localhost:1025    | 127.0.0.1              |
         | localhost         | {nonce}.loopback.test  |
         | localhost         | 127.0.0.2              |
         | localhost         | foo.localhost          |
