@@ -463,7 +463,8 @@ Feature: What a step reaches
       And no request to "{nonce}.echo.test" has "{nonce}.evil.test"
       And bare, a connection to "{nonce}.evil.test:80" arrives
 
-    Scenario: the address of a listed name is not reached as such
+    Scenario: an address that is not listed is not reached
       When the step runs the probe "connect --proxy connect 93.184.216.35:443 + connect --proxy http 93.184.216.35:80"
       Then no origin answers
+      And a proxy was asked
       And bare, "93.184.216.35:443" answers

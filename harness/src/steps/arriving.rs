@@ -15,6 +15,11 @@ async fn special(scene: &mut Scene) -> StepResult {
     scene.open_port().await
 }
 
+#[given(regex = r#"^the egress setting "(\w+)" is "(\w+)"$"#)]
+fn setting(scene: &mut Scene, name: String, value: String) {
+    scene.plan.egress().insert(name, value.into());
+}
+
 /// Each part between lines of `---` is one write. Lines end with CR LF, unless a `\` ends them; escapes are the probe's.
 #[when("the step sends the proxy")]
 async fn sends(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
@@ -48,7 +53,7 @@ async fn nothing_at(scene: &mut Scene, name: String) -> StepResult {
     let count = scene.seen().await?.connections(&name);
     let seen = format!("{count} connections at {name}; {}", scene.last()?.report.summary());
     scene.found_certain(count == 0, seen);
-    Ok(())
+    somebody_was_asked(scene)
 }
 
 #[then("nothing arrives at a special address")]
@@ -57,7 +62,16 @@ async fn nothing_special(scene: &mut Scene) -> StepResult {
     let at = seen.special(scene.port.as_ref().map(|port| port.number));
     let told = format!("special addresses that were called: {at:?}; {}", scene.last()?.report.summary());
     scene.found_certain(at.is_empty(), told);
-    Ok(())
+    somebody_was_asked(scene)
+}
+
+/// A name may lead to a public address as well, at the same port.
+#[then("nothing arrives at loopback")]
+async fn nothing_at_loopback(scene: &mut Scene) -> StepResult {
+    let seen = scene.seen().await?;
+    let told = format!("called on the host: {:?}; {}", seen.host, scene.last()?.report.summary());
+    scene.found_certain(seen.host.is_empty(), told);
+    somebody_was_asked(scene)
 }
 
 #[then(regex = r#"^something arrives at "(.+)"$"#)]
@@ -75,7 +89,7 @@ async fn no_byte(scene: &mut Scene, name: String) -> StepResult {
     let arrivals = addresses(&name).into_iter().flat_map(|address| seen.world.at(Some(address)));
     let bytes: usize = arrivals.map(|arrival| arrival.bytes).sum();
     scene.found_certain(bytes == 0, format!("{bytes} bytes arrived at {name}"));
-    Ok(())
+    somebody_was_asked(scene)
 }
 
 #[then(regex = r#"^"(.+)" gets (\d+) requests?$"#)]
@@ -164,6 +178,17 @@ async fn bare_looks_up(scene: &mut Scene, name: String) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r#"^bare, the name "(.+)" is looked up$"#)]
+async fn bare_look_up(scene: &mut Scene, name: String) -> StepResult {
+    let name = named(scene, &name)?;
+    let command = scene.probe(&format!("connect --proxy none {name}:80"))?;
+    let before = scene.seen_now().await?.world.look_ups(&name);
+    scene.bare(&command).await?;
+    let count = scene.seen_now().await?.world.look_ups(&name) - before;
+    scene.control(ControlKind::Bare, count > 0, format!("bare: {name} was looked up {count} times"));
+    Ok(())
+}
+
 /// The same with one host more on the list: for what must not arrive there otherwise.
 #[then(regex = r#"^planted, with "(.+)" allowed, something arrives there$"#)]
 async fn planted_arrives(scene: &mut Scene, name: String) -> StepResult {
@@ -191,11 +216,41 @@ async fn planted_empty(scene: &mut Scene, name: String) -> StepResult {
     Ok(())
 }
 
+/// Another target with an entry of its own: that a connection can be had at all.
+#[then(regex = r#"^planted, with the entry "(.+)", the same to "(.+)" arrives$"#)]
+async fn planted_other(scene: &mut Scene, entry: String, authority: String) -> StepResult {
+    let (entry, authority) = (scene.expand_text(&entry)?, scene.expand_text(&authority)?);
+    let probe = scene.probe(&format!("connect --proxy connect {authority}"))?;
+    let name = authority.rsplit_once(':').map_or(authority.as_str(), |(name, _)| name).to_owned();
+    let change = |plan: &mut Plan| {
+        plan.allow(&entry);
+        plan.action = Action::Run(probe);
+    };
+    planted(scene, change, &name).await
+}
+
 async fn planted(scene: &mut Scene, change: impl FnOnce(&mut Plan), name: &str) -> StepResult {
     let before = scene.seen_now().await?.connections(name);
     let launch = scene.changed(change).await?;
     let count = scene.seen_now().await?.connections(name) - before;
     scene.control(ControlKind::Planted, count > 0, format!("planted: {count} at {name}; {}", answers(&launch)));
+    Ok(())
+}
+
+#[then("a proxy was asked")]
+fn asked(scene: &mut Scene) -> StepResult {
+    somebody_was_asked(scene)
+}
+
+/// That nothing arrives where no proxy could be asked shows nothing of the proxy.
+fn somebody_was_asked(scene: &mut Scene) -> StepResult {
+    const NOBODY: [&str; 4] = ["ENOPROXY", "ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH"];
+    let direct = |line: &&Line| line.action == "connect" && line.detail["via"] == "none";
+    let mut asked = scene.last()?.report.lines.iter().filter(|line| !direct(line));
+    let nobody = asked.find_map(|line| line.errno.clone().filter(|errno| NOBODY.contains(&errno.as_str())));
+    if let Some(errno) = nobody {
+        scene.found(false, format!("no proxy could be asked: {errno}"));
+    }
     Ok(())
 }
 

@@ -1,10 +1,13 @@
 //! Then: whether a tunnel is what the documentation says: the origin's own certificate, and every byte as it was.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use cucumber::{then, when};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::StepResult;
+use super::{StepResult, writes};
 use crate::launch::Launch;
 use crate::plan::Action;
 use crate::raw;
@@ -35,7 +38,7 @@ fn comes_back(scene: &mut Scene, times: usize) -> StepResult {
 
 /// Needed by the lint: the step before has made it.
 #[then("planted, a bit that differs is noticed")]
-fn noticed(scene: &mut Scene) -> StepResult {
+pub(super) fn noticed(scene: &mut Scene) -> StepResult {
     if scene.controls.is_empty() { Err("no bytes were compared".to_owned()) } else { Ok(()) }
 }
 
@@ -55,6 +58,28 @@ async fn another_certificate(scene: &mut Scene, authority: String, name: String)
     let seen = format!("bare: another certificate: {}", other.is_some());
     scene.control(ControlKind::Bare, other.is_some() && other != own, seen);
     Ok(())
+}
+
+#[then(regex = r#"^in its worktree, all lines of "(.+)" are lines of the host's "(.+)"$"#)]
+fn lines_of(scene: &mut Scene, own: String, host: String) -> StepResult {
+    let own = writes::folder(scene.last()?, Some("demo"))?.join(own);
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+    let (own, host) = (read(&own).unwrap_or_default(), read(Path::new(&host))?);
+    let more = |text: &str| {
+        let known: BTreeSet<&str> = host.lines().collect();
+        text.lines().filter(|line| !known.contains(line)).count()
+    };
+    let seen = format!("{} lines, {} of them not the host's", own.lines().count(), more(&own));
+    scene.found(!own.is_empty() && more(&own) == 0, seen);
+    let noticed = more(&format!("{own}planted\n")) == more(&own) + 1;
+    scene.control(ControlKind::Planted, noticed, "planted: a line more is noticed");
+    Ok(())
+}
+
+/// Needed by the lint: the step before has made it.
+#[then("planted, a line more is noticed")]
+fn line_noticed(scene: &mut Scene) -> StepResult {
+    noticed(scene)
 }
 
 async fn bare_certificate(scene: &Scene, authority: &str, name: &str) -> Result<Option<String>, String> {

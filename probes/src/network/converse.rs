@@ -20,7 +20,7 @@ use crate::words::{Usage, Words};
 /// The most that is kept of what comes back.
 const MAX: usize = 64 << 10;
 /// How much of it is shown.
-const SHOWN: usize = 4096;
+const SHOWN: usize = 20 << 10;
 
 /// Sends bytes, and listens.
 pub struct Converse {
