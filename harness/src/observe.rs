@@ -56,6 +56,24 @@ pub fn parse(text: &str, observation: &Observation) -> Result<Entries, String> {
     Ok(Entries { lines })
 }
 
+/// The number that a regular expression of the manifest finds in the text of an observed file, once.
+///
+/// # Errors
+/// When the regular expression is wrong.
+pub fn number(pattern: &str, text: &str) -> Result<Option<u64>, String> {
+    let regex = regex(pattern)?;
+    let mut found = text.lines().filter_map(|line| group(&regex, line)?.parse().ok());
+    Ok(found.next().filter(|_| found.next().is_none()))
+}
+
+/// The text of an observed file. A file that is not there is empty.
+///
+/// # Errors
+/// As [`entries`].
+pub fn text(observation: &Observation, launch: &Launch) -> Result<String, String> {
+    read(&path(observation, launch)?)
+}
+
 /// The reason of a refusal, as the outcome file tells it.
 ///
 /// # Errors

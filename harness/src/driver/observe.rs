@@ -16,6 +16,10 @@ pub struct Observation {
     /// Finds the type of an event.
     #[serde(rename = "type")]
     pub kind: Option<String>,
+    /// Finds the number of blocked requests, in a summary.
+    pub requests: Option<String>,
+    /// Finds the number of hosts they were for, in a summary.
+    pub hosts: Option<String>,
     /// Finds the reason of a refusal.
     pub refused: Option<String>,
 }

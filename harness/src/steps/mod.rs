@@ -35,6 +35,7 @@ mod session;
 mod settings;
 mod shared;
 mod terminal;
+mod totals;
 mod tree;
 mod tunnel;
 mod weakened;
