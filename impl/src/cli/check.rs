@@ -134,11 +134,11 @@ fn launch_true(connect: Connect, signals: &Signals) -> Result<(), Refusal> {
             Some(Egress::new("check", grant, record()?, record()?))
         }
     };
-    let mut ready = |listeners, _| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
+    let mut ready = |listeners, _| egress.as_mut().map_or(Ok(None), |egress| egress.start(listeners).map(|()| None));
     let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
     let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, meanwhile, ready };
     let end = bubblewrap::launch(waiting, launch);
-    egress.into_iter().for_each(Egress::finish);
+    egress.map(Egress::finish);
     match end? {
         End::Exited(0) => Ok(()),
         other => Err(Refusal::new(Reason::BwrapFailed, format!("`true` ended with {}", other.exit_code()))),
