@@ -90,10 +90,11 @@ async fn take(listener: UnixListener, shared: Arc<Shared>, mut stopped: watch::R
     while conversations.join_next().await.is_some() {}
 }
 
-/// A peer's first message.
+/// A peer's first message. It is heard out before it is refused: one that still speaks would not hear why.
 async fn first(stream: &UnixStream) -> io::Result<Received> {
+    let received = in_time(receive(stream)).await;
     peer::is_ours(stream)?;
-    in_time(receive(stream)).await
+    received
 }
 
 async fn conversation(

@@ -1,4 +1,4 @@
-//! Where a factory's `serve` listens: `.serve/serve.sock`, which `serve.sock` beside kusaw.yaml leads to. The folder is what is
+//! Where a factory's `serve` listens: `attempts/.serve/serve.sock`, which `serve.sock` beside kusaw.yaml leads to. The folder is what is
 //! hidden from every step, whether there is a `serve` at that time or not. The socket is reached through a descriptor of the
 //! folder: the path of one may have 107 bytes only (unix(7)), and that of a factory more.
 
@@ -18,8 +18,8 @@ use nix::unistd::geteuid;
 
 use crate::remove::absent_is_fine;
 
-/// The folder, in that of the factory.
-pub const FOLDER: &str = ".serve";
+/// The folder, in that of the factory. No attempt is called like this: a name begins with a letter or a digit.
+pub const FOLDER: &str = "attempts/.serve";
 const SOCKET: &str = "serve.sock";
 const LOCK: &str = "lock";
 
@@ -39,10 +39,8 @@ impl Place {
     /// # Errors
     /// Those of the file system, and where it is not this user's alone.
     pub fn make(factory: &Path) -> io::Result<Place> {
-        match DirBuilder::new().mode(0o700).create(factory.join(FOLDER)) {
-            Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(e),
-            _ => {}
-        }
+        std::fs::create_dir(factory.join("attempts")).or_else(there_is_fine)?;
+        DirBuilder::new().mode(0o700).create(factory.join(FOLDER)).or_else(there_is_fine)?;
         Place::of(factory)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
@@ -137,6 +135,10 @@ impl Place {
     fn inner(&self, name: &str) -> PathBuf {
         Path::new("/proc/self/fd").join(self.folder.as_fd().as_raw_fd().to_string()).join(name)
     }
+}
+
+fn there_is_fine(e: io::Error) -> io::Result<()> {
+    if e.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(e) }
 }
 
 fn open_socket() -> nix::Result<OwnedFd> {

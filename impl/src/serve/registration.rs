@@ -98,7 +98,11 @@ fn connect(factory: &Path, until: Instant) -> io::Result<Option<UnixStream>> {
 
 fn ask(stream: &UnixStream, request: &Request, descriptors: &[RawFd], until: Instant) -> io::Result<Answer> {
     let until = Until::at(until);
-    send(stream.as_fd(), &message::encode(request), descriptors, until)?;
+    match send(stream.as_fd(), &message::encode(request), descriptors, until) {
+        // It has refused before it had heard all, and what it said is still there.
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
+        sent => sent?,
+    }
     let object = receive_within(stream.as_fd(), message::MAX, until)?;
     message::decode(&object).map_err(io::Error::other)
 }

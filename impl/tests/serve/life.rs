@@ -1,100 +1,13 @@
-//! `kusaw serve`: one proxy for all attempts of a factory. Who registers, who is refused, and what becomes of attempts when
-//! anything of it is killed. With the real sandbox; origins listen on the host's loopback.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod factory;
+//! From the first line of `serve` to the last summary, and what is killed in between.
 
 use std::cell::RefCell;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Stdio};
 
-use factory::{Factory, factory, settings, wait_until};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use serde_json::Value;
+use nix::sys::signal::Signal;
 
-/// A `serve` that is ready; killed when it is dropped.
-struct Serve(Child);
-
-impl Serve {
-    fn of(factory: &Factory) -> Serve {
-        let mut child = factory.command().arg("serve").stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("kusaw serve: ready on /"), "{line:?}");
-        Serve(child)
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.0.id() as i32), signal).unwrap();
-    }
-
-    fn end(mut self, signal: Signal) -> Option<i32> {
-        self.signal(signal);
-        self.0.wait().unwrap().code()
-    }
-}
-
-impl Drop for Serve {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// The step asks the proxy for this host and port.
-fn asks(authority: &str) -> String {
-    format!("curl -s -o /dev/null -w '%{{http_connect}}\\n' -p http://{authority}/; ")
-}
-
-fn serving(factory: &Factory, script: &str) {
-    settings(factory, "sandbox: {mode: required, network: allowlist}", script);
-}
-
-fn status(factory: &Factory) -> (Option<i32>, Value) {
-    let output = factory.command().args(["service", "status", "--json"]).output().unwrap();
-    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap())
-}
-
-fn run(factory: &Factory, id: &str) -> Output {
-    factory.command().args(["run", "s", "--attempt", id]).output().unwrap()
-}
-
-/// Starts an attempt whose step says `up` and then goes on.
-fn start(factory: &Factory, id: &str) -> (Child, BufReader<std::process::ChildStdout>) {
-    let mut child = factory
-        .command()
-        .args(["run", "s", "--attempt", id])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while line != "up\n" {
-        line.clear();
-        assert!(out.read_line(&mut line).unwrap() > 0, "it never came up: {:?}", child.wait_with_output());
-    }
-    (child, out)
-}
-
-fn events(factory: &Factory, id: &str) -> Vec<Value> {
-    let text = fs::read_to_string(factory.path().join("attempts").join(id).join("events.jsonl")).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn summaries(factory: &Factory, id: &str) -> Vec<Value> {
-    events(factory, id).into_iter().filter(|event| event["type"] == "egress.summary").collect()
-}
-
-fn outcome(factory: &Factory, id: &str) -> Value {
-    serde_json::from_slice(&fs::read(factory.path().join("attempts").join(id).join("outcome.json")).unwrap()).unwrap()
-}
-
-fn threads(pid: u32) -> usize {
-    fs::read_dir(format!("/proc/{pid}/task")).unwrap().count()
-}
+use super::factory::{factory, settings, wait_until};
+use super::{Serve, WAITS, asks, events, outcome, run, serving, start, status, summaries};
 
 #[test]
 fn an_attempt_is_hosted_by_serve_and_by_itself_without_one() {
@@ -108,7 +21,7 @@ fn an_attempt_is_hosted_by_serve_and_by_itself_without_one() {
     assert_eq!(String::from_utf8_lossy(&run(&factory, "one").stdout), "403\n");
     assert_eq!(events(&factory, "one").len(), 2);
     assert_eq!(serve.end(Signal::SIGTERM), Some(0));
-    for left in ["serve.sock", ".serve/serve.sock"] {
+    for left in ["serve.sock", "attempts/.serve/serve.sock"] {
         assert!(factory.path().join(left).symlink_metadata().is_err(), "{left} is left");
     }
     assert_eq!(run(&factory, "two").stdout, b"403\n");
@@ -118,11 +31,9 @@ fn an_attempt_is_hosted_by_serve_and_by_itself_without_one() {
 #[test]
 fn a_run_that_is_served_has_no_proxy_of_its_own() {
     let factory = factory("", "");
-    serving(&factory, "echo up; read -t 60 _ <>../../artifacts/go; :");
+    serving(&factory, WAITS);
     let serve = Serve::of(&factory);
-    let before = threads(serve.0.id());
-    fs::create_dir_all(factory.path()).unwrap();
-    serving(&factory, "echo up; until [ -e ../../artifacts/go ]; do sleep 0.02; done");
+    let before = serve.threads();
     let (run, _out) = start(&factory, "a");
     let names: Vec<String> = fs::read_dir(format!("/proc/{}/task", run.id()))
         .unwrap()
@@ -133,10 +44,8 @@ fn a_run_that_is_served_has_no_proxy_of_its_own() {
     fs::write(factory.attempt().join("artifacts/go"), "").unwrap();
     assert!(run.wait_with_output().unwrap().status.success());
     assert_eq!(status(&factory).1["serve"]["attempts"], 0);
-    assert_eq!(threads(serve.0.id()), before);
+    assert_eq!(serve.threads(), before);
 }
-
-const WAITS: &str = "echo up; until [ -e ../../artifacts/go ]; do sleep 0.02; done; echo went on";
 
 #[test]
 fn a_step_whose_serve_is_killed_is_killed_and_has_one_summary() {
@@ -251,39 +160,30 @@ fn a_serve_that_is_started_anew_knows_nothing_of_the_one_before() {
     assert_eq!(summaries(&factory, "old").len(), 1);
 }
 
+/// It lives and says nothing: whoever waits for it does not wait for ever, and nothing is written twice.
 #[test]
-fn the_socket_is_not_to_be_found_inside() {
-    let factory = factory("", "");
-    let looks = "ls -A .. ../../.. >/dev/null; cd ../../../..; ls -A . .serve; test -e serve.sock || echo nothing";
-    settings(&factory, "sandbox: {mode: required, allow_read: [.]}", looks);
-    fs::write(factory.path().join("seen"), "").unwrap();
-    for served in [false, true] {
-        // Also where it is made only while the step is at work.
-        let _serve = served.then(|| Serve::of(&factory));
-        let id = if served { "served" } else { "alone" };
-        let output = run(&factory, id);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("seen") && said.ends_with(".serve:\nnothing\n"), "{output:?}");
+fn what_a_stopped_serve_owes_is_written_once_it_goes_on_or_by_the_next_run() {
+    for goes_on in [true, false] {
+        let factory = factory("", "");
+        serving(&factory, &(asks("before.example:80") + WAITS));
+        let serve = Serve::of(&factory);
+        let (run_a, _out) = start(&factory, "a");
+        serve.signal(Signal::SIGSTOP);
+        fs::write(factory.attempt().join("artifacts/go"), "").unwrap();
+        let ended = run_a.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(0) && said.contains("does not answer"), "{ended:?}");
+        assert!(summaries(&factory, "a").is_empty());
+        match goes_on {
+            true => serve.signal(Signal::SIGCONT),
+            false => drop(serve.end(Signal::SIGKILL)),
+        }
+        if goes_on {
+            wait_until(|| !summaries(&factory, "a").is_empty());
+        }
+        serving(&factory, "");
+        run(&factory, "b");
+        let summaries = summaries(&factory, "a");
+        assert_eq!((summaries.len(), &summaries[0]["complete"]), (1, &goes_on.into()), "{summaries:?}");
     }
-    for entry in ["./.serve", "./serve.sock"] {
-        let _serve = Serve::of(&factory);
-        settings(&factory, &format!("sandbox: {{mode: required, allow_read: [{entry}]}}"), looks);
-        let output = run(&factory, &format!("named{}", entry.len()));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(125) && said.contains("protected-path"), "{output:?}");
-    }
-}
-
-#[test]
-fn whoever_is_in_a_namespace_of_processes_of_its_own_is_refused() {
-    let factory = factory("", "");
-    let _serve = Serve::of(&factory);
-    let mut inside = Command::new("unshare");
-    inside.args(["--user", "--map-current-user", "--pid", "--fork", "--mount-proc"]);
-    inside.arg(env!("CARGO_BIN_EXE_kusaw")).arg("--factory").arg(factory.path()).args(["service", "status", "--json"]);
-    let output = inside.output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["serve"]["running"], false, "{output:?}");
-    assert!(report["serve"]["problem"].as_str().unwrap().contains("inside a sandbox"), "{output:?}");
-    assert_eq!(status(&factory).0, Some(0));
 }
