@@ -33,6 +33,7 @@ pub fn ask(factory: &Path, argv: &[String], signals: &Signals) -> Result<Vec<Ent
         End::Exited(0) => hosts(&tried.said),
         End::Exited(code) => Err(format!("it ended with {code}")),
         End::Signalled(signal) => Err(format!("signal {signal} ended it")),
+        End::Stopped(reason) => Err(format!("it was ended: {reason}")),
     }
 }
 

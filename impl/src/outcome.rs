@@ -42,7 +42,7 @@ pub const NOT_IMPORTED: i32 = 123;
 
 macro_rules! reasons {
     ($($name:ident $code:literal $meaning:literal $fix:literal,)*) => {
-        /// Why an attempt was refused.
+        /// Why an attempt was refused, or its step killed.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Reason { $(#[doc = $meaning] $name,)* }
 
@@ -117,6 +117,14 @@ reasons! {
         "install kusaw and kusaw-enter into the same folder",
     ProxyFailed "proxy-failed" "The egress proxy could not be started."
         "raise the limits on open files and processes (ulimit -n, ulimit -u)",
+    ServeRefused "serve-refused" "`kusaw serve` hosts this factory's proxy and did not take the attempt."
+        "end that `kusaw serve` and start it again, with this version of kusaw and as this user",
+    ServeRunning "serve-running" "Another `kusaw serve` hosts this factory's proxy already."
+        "use that one (`kusaw service status`), or end it first",
+    ServeFailed "serve-failed" "`kusaw serve` could not listen in the factory's folder."
+        "see the message above",
+    ProxyLost "proxy-lost" "`kusaw serve`, which hosted the attempt's proxy, has ended: the step was killed."
+        "start `kusaw serve` again, and the attempt under another id",
     WorktreeFailed "worktree-failed" "The worktree could not be made."
         "check that the repository exists, has a commit, and that git is installed",
     GitFolder "git-folder" "The private store that stands for the git folder could not be made."
@@ -200,6 +208,8 @@ pub enum End {
     Exited(i32),
     /// This signal ended it.
     Signalled(i32),
+    /// kusaw killed it, with its sandbox.
+    Stopped(Reason),
 }
 
 impl End {
@@ -217,6 +227,7 @@ impl End {
         match self {
             End::Exited(code) => code,
             End::Signalled(signal) => 128 + signal,
+            End::Stopped(_) => 128 + libc::SIGKILL,
         }
     }
 
@@ -225,6 +236,15 @@ impl End {
         match self {
             End::Exited(_) => None,
             End::Signalled(signal) => Some(signal),
+            End::Stopped(_) => Some(libc::SIGKILL),
+        }
+    }
+
+    /// Why kusaw killed it, if it did.
+    pub fn reason(self) -> Option<Reason> {
+        match self {
+            End::Stopped(reason) => Some(reason),
+            _ => None,
         }
     }
 
@@ -233,7 +253,7 @@ impl End {
         match self {
             End::Exited(0) => StepOutcome::Succeeded,
             End::Exited(_) => StepOutcome::Failed,
-            End::Signalled(_) => StepOutcome::Killed,
+            End::Signalled(_) | End::Stopped(_) => StepOutcome::Killed,
         }
     }
 }

@@ -17,8 +17,9 @@ use crate::message::{Message, SIZE};
 /// Most ports a job names.
 pub const MAX_PORTS: usize = 64;
 
-/// Most descriptors one message brings: the listeners and a terminal.
-const MAX_DESCRIPTORS: usize = MAX_PORTS + 1;
+/// Most descriptors one message brings: a listener for each port of both loopbacks, and a terminal. The kernel takes 253
+/// (SCM_MAX_FD).
+const MAX_DESCRIPTORS: usize = 2 * MAX_PORTS + 1;
 
 /// How long to wait for the other side: for ever by default.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,7 +71,21 @@ pub fn receive_message(from: BorrowedFd, fds: &mut Vec<OwnedFd>, until: Until) -
     Message::decode(bytes).ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "unknown message"))
 }
 
-fn send(to: BorrowedFd, mut bytes: &[u8], mut fds: &[RawFd], until: Until) -> io::Result<()> {
+/// Receives bytes that lie behind their length, which is at most `most`; no descriptors come along.
+pub fn receive_within(from: BorrowedFd, most: usize, until: Until) -> io::Result<Vec<u8>> {
+    let (mut length, mut none) = ([0; 4], Vec::new());
+    receive(from, &mut length, &mut none, until)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > most {
+        return Err(io::Error::new(ErrorKind::InvalidData, "message too large"));
+    }
+    let mut bytes = vec![0; length];
+    receive(from, &mut bytes, &mut none, until)?;
+    Ok(bytes)
+}
+
+/// Sends bytes as they are; `fds` ride with the first.
+pub fn send(to: BorrowedFd, mut bytes: &[u8], mut fds: &[RawFd], until: Until) -> io::Result<()> {
     while !bytes.is_empty() {
         let rights = [ControlMessage::ScmRights(fds)];
         let control = if fds.is_empty() { &rights[..0] } else { &rights[..] };

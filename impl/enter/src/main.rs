@@ -11,7 +11,7 @@ mod terminal;
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn stage(ctl: OwnedFd) -> i32 {
 struct Prepared {
     job: Job,
     stdio: [OwnedFd; 3],
-    /// For the launcher: the listeners, and the master of the step's terminal if it has one.
+    /// For the launcher: the listeners, one or two a port, and the master of the step's terminal if it has one.
     outgoing: Vec<OwnedFd>,
     slave: Option<OwnedFd>,
 }
@@ -98,11 +98,24 @@ fn prepare(bytes: &[u8], given: Vec<OwnedFd>) -> Result<Prepared, Message> {
     let pty = pty.map_err(|e| Message::Setup(Part::Terminal, e as i32))?;
     let stdio = terminal::place(job.terminal, given, pty.as_ref()).map_err(|e| Message::Failed(e as i32))?;
     // Listening comes before the fork, so the step's first connection can never be too early.
-    let listeners = job.ports.iter().map(|port| TcpListener::bind(("127.0.0.1", *port)).map(OwnedFd::from));
-    let mut outgoing = listeners.collect::<Result<Vec<_>, _>>().map_err(|e| Message::NoListener(errno(&e)))?;
+    let mut outgoing = listen(&job.ports).map_err(|e| Message::NoListener(errno(&e)))?;
     let (master, slave) = pty.map(|pty| (pty.master, pty.slave)).unzip();
     outgoing.extend(master);
     Ok(Prepared { job, stdio, outgoing, slave })
+}
+
+/// Listens on each port of 127.0.0.1, and, behind it, of ::1: clients that ask for localhost try either first. Where the
+/// kernel has no IPv6, or it is switched off, there is no ::1 that anybody could connect to.
+fn listen(ports: &[u16]) -> std::io::Result<Vec<OwnedFd>> {
+    let mut listeners = Vec::new();
+    for port in ports {
+        listeners.push(TcpListener::bind((Ipv4Addr::LOCALHOST, *port))?.into());
+        match TcpListener::bind((Ipv6Addr::LOCALHOST, *port)) {
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EAFNOSUPPORT | libc::EADDRNOTAVAIL)) => {}
+            listener => listeners.push(listener?.into()),
+        }
+    }
+    Ok(listeners)
 }
 
 /// The last message; the value is the exit code.

@@ -5,6 +5,7 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -146,13 +147,23 @@ fn signals_are_default_again_and_reach_the_steps_group() {
 
 #[test]
 fn ports_listen_before_the_step_exists_and_come_out_as_descriptors() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let stage = Stage::start(&["true"], &["PATH=/usr/bin:/bin"], &[free]);
     let mut fds = Vec::new();
-    assert_eq!(stage.message_with(&mut fds), Some(Message::Ready(1)));
-    let listener = std::net::TcpListener::from(fds.remove(0));
-    assert_eq!(listener.local_addr().unwrap().port(), free);
-    std::net::TcpStream::connect(("127.0.0.1", free)).unwrap();
+    // A machine without IPv6 has no second one.
+    let loopbacks: Vec<IpAddr> = match TcpListener::bind("[::1]:0") {
+        Ok(_) => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+        Err(_) => vec![Ipv4Addr::LOCALHOST.into()],
+    };
+    assert_eq!(stage.message_with(&mut fds), Some(Message::Ready(loopbacks.len() as i32)));
+    let addresses = fds.into_iter().map(|fd| TcpListener::from(fd).local_addr().unwrap());
+    assert_eq!(
+        addresses.collect::<Vec<_>>(),
+        loopbacks.iter().map(|ip| (*ip, free).into()).collect::<Vec<SocketAddr>>()
+    );
+    for ip in loopbacks {
+        TcpStream::connect((ip, free)).unwrap();
+    }
     let second = Stage::start(&["true"], &[], &[free]);
     assert_eq!(second.message(), Some(Message::NoListener(libc::EADDRINUSE)));
     stage.end();

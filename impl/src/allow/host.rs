@@ -14,6 +14,7 @@ use super::walk::{Walk, as_far_as_real, walk};
 use crate::backend::bubblewrap;
 use crate::outcome::{Reason, Refusal};
 use crate::private;
+use crate::serve::place;
 use crate::settings::{self, Settings};
 use nix::errno::Errno;
 use nix::unistd::geteuid;
@@ -67,7 +68,7 @@ impl<'a> Ways<'a> {
             attempts: all.iter().flat_map(|one| &one.walk.places).filter(|place| is_attempts(place)).cloned().collect(),
             hidden: bubblewrap::hidden(),
             is_root: geteuid().is_root(),
-            hide: private_places().into_iter().chain([temp.clone()]).collect(),
+            hide: private_places().into_iter().chain([temp.clone(), factory.join(place::FOLDER)]).collect(),
             home: self.home.as_ref().map(|home| as_far_as_real(home)),
             temp,
             ..Facts::default()

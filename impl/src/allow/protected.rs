@@ -11,6 +11,7 @@ use super::host;
 use super::walk::{as_far_as_real, walk};
 use crate::git::{folders, worktree};
 use crate::process::path;
+use crate::serve::place;
 use crate::settings::{self, Settings};
 use crate::{private, provider, reach};
 
@@ -72,6 +73,7 @@ impl Guards {
         ] {
             self.add(Guard { fix: fix.clone(), ..Guard::kept(place, format!("{name}'s {what}"), write) });
         }
+        self.add(Guard::hidden(factory.join(place::FOLDER), &format!("the socket of {name}'s proxy")));
     }
 
     /// One whose place is a path as it is named.

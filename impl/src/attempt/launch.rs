@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::Attempt;
 use super::environment;
+use super::left;
 use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, grant::Grant};
+use crate::egress::{Egress, grant::Grant, settle};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
@@ -41,17 +42,18 @@ impl Attempt<'_> {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
         let stdio = Stdio::prepare().map_err(|e| setup("stdio", e))?;
-        let events = self.folder.record("events.jsonl")?;
+        let events = self.folder.record(settle::EVENTS)?;
+        settle::hold(&events).map_err(|e| setup("the lock on events.jsonl", e))?;
         let mut egress = match &reach.connect {
             Connect::Anywhere => None,
             Connect::Allowed(grant) => {
-                let log = self.folder.record("egress.log")?;
+                let log = self.folder.record(settle::LOG)?;
                 Some(Egress::new(&self.folder.id, grant, log, events))
             }
         };
         let mut ready = |listeners, launcher| {
             views.begin(launcher).map_err(|e| setup("the record of git folders", e))?;
-            egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners))
+            egress.as_mut().map_or(Ok(None), |egress| egress.start_in(self.factory, listeners))
         };
         let mut meanwhile = || {
             temp.furnish().map_err(|e| setup("private temp folder", e))?;
@@ -62,7 +64,9 @@ impl Attempt<'_> {
         let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
-        egress.into_iter().for_each(|egress| egress.finish());
+        if !egress.is_none_or(Egress::finish) {
+            self.folder.record(left::UNSETTLED).map_or_else(stderr::warn, drop);
+        }
         // Signals that came before were the step's. From now on one that asks ends the import, and the next run goes on with it.
         while matches!(signals.next(), Ok(Some(_))) {}
         let asked = Cell::new(false);

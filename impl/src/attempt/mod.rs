@@ -4,6 +4,7 @@
 mod environment;
 pub mod folder;
 mod launch;
+pub mod left;
 mod leftover;
 mod load;
 mod repos;
@@ -32,10 +33,13 @@ use repos::Repos;
 pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<i32, Refusal> {
     let started = timestamp(SystemTime::now());
     let (factory, settings) = load(factory)?;
-    repos::recover(&factory);
+    left::settle(&factory);
     let attempt = Attempt::begin(&factory, &settings, step, id)?;
     let (result, git) = attempt.execute();
     let required = attempt.effective.mode == Mode::Required;
+    if let Some(reason) = result.as_ref().ok().and_then(|end| end.reason()) {
+        stderr::say(format!("{reason}: {}\nfix: {}", reason.meaning(), reason.fix()));
+    }
     let code = attempt.end(&result, &git, started);
     if required {
         leftover::sweep();
@@ -161,7 +165,7 @@ impl<'a> Attempt<'a> {
             step: self.name,
             state: if result.is_ok() { RunState::Ended } else { RunState::Refused },
             outcome,
-            reason: result.as_ref().err().map(|refusal| refusal.reason),
+            reason: result.as_ref().map_or_else(|refusal| Some(refusal.reason), |end| end.reason()),
             exit_code: code,
             signal: result.as_ref().ok().and_then(|end| end.signal()),
             sandbox: SandboxRecord {

@@ -70,12 +70,13 @@ impl Trial {
             Connect::Anywhere => None,
             Connect::Allowed(grant) => Some(Egress::new("trial", grant, log.try_clone().map_err(setup)?, events)),
         };
-        let mut ready = |listeners, _| egress.as_mut().map_or(Ok(()), |egress| egress.start(listeners));
+        let mut ready =
+            |listeners, _| egress.as_mut().map_or(Ok(None), |egress| egress.start(listeners).map(|()| None));
         let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
         let most = Some(MOST);
         let launch = Launch { argv: &self.argv, cwd: &cwd, reach: &reach, stdio, signals, most, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
-        egress.into_iter().for_each(Egress::finish);
+        egress.map(Egress::finish);
         log.rewind().map_err(setup)?;
         Ok(Tried { end: end?, said: bounded(&mut said).map_err(setup)?, log: bounded(&mut log).map_err(setup)? })
     }

@@ -41,12 +41,12 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<End> {
         if let Some(status) = child.try_wait()? {
             return Ok(status.signal().map_or(End::Exited(status.code().unwrap_or(1)), End::Signalled));
         }
-        match signals.wait(ended.as_fd(), &grace) {
+        match signals.wait([ended.as_fd()], &grace) {
             Err(e) if e.kind() == io::ErrorKind::TimedOut => {
                 child.kill()?;
                 grace = Grace::default();
             }
-            waited => drop(waited?),
+            waited => waited.map(drop)?,
         }
         while let Some(signal) = signals.next()? {
             if signal.asks_to_end {

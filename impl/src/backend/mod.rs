@@ -29,7 +29,8 @@ pub struct Launch<'a> {
     pub most: Option<Duration>,
     /// What is left to do before the step starts and can be done while the sandbox is made.
     pub meanwhile: &'a mut dyn FnMut() -> Result<(), Refusal>,
-    /// The sandbox stands. Gets the listening descriptors, one for each port of the reach, and the process that has made the
-    /// sandbox. The step is only executed after this has come back without a refusal.
-    pub ready: &'a mut dyn FnMut(Vec<OwnedFd>, i32) -> Result<(), Refusal>,
+    /// The sandbox stands. Gets the listening descriptors, one for each port of the reach, or two where the kernel has IPv6
+    /// (127.0.0.1, then ::1), and the process that has made the sandbox. The step is only executed after this has come back
+    /// without a refusal, and killed when the descriptor that it may have given can be read.
+    pub ready: &'a mut dyn FnMut(Vec<OwnedFd>, i32) -> Result<Option<OwnedFd>, Refusal>,
 }

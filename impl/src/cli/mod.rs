@@ -6,6 +6,8 @@ mod doctor;
 mod guards;
 mod providers;
 mod run;
+mod serve;
+mod service;
 mod validate;
 
 use std::net::SocketAddr;
@@ -40,6 +42,11 @@ enum Command {
         #[arg(long)]
         attempt: Option<String>,
     },
+    /// Hosts the one egress proxy of the factory, for all its attempts, until a signal ends it
+    Serve,
+    /// What runs for the factory
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// What is wrong or dangerous in the settings, before anything is run; exit code 1 when there is something
     Validate {
         /// As one JSON object
@@ -79,6 +86,16 @@ enum SandboxCommand {
     },
 }
 
+#[derive(Subcommand)]
+enum ServiceCommand {
+    /// Whether `kusaw serve` runs, and whether steps can be sandboxed here; exit code 1 when one of the two is not so
+    Status {
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 /// Parses the command line and runs the command; the value is the exit code.
 pub fn main() -> i32 {
     let arguments = Arguments::parse();
@@ -86,6 +103,14 @@ pub fn main() -> i32 {
         Command::Run { step, attempt } => match factory(arguments.factory) {
             Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
             Err(refusal) => report(&refusal),
+        },
+        Command::Serve => match factory(arguments.factory) {
+            Ok(factory) => serve::serve(&factory),
+            Err(refusal) => service::unreadable(&refusal),
+        },
+        Command::Service(ServiceCommand::Status { json }) => match factory(arguments.factory) {
+            Ok(factory) => service::status(&factory, json),
+            Err(refusal) => service::unreadable(&refusal),
         },
         Command::Validate { json } => match factory(arguments.factory) {
             Ok(factory) => validate::validate(&factory, json),

@@ -25,7 +25,7 @@ const DISTINCT: usize = 10_000;
 const ALLOWED: usize = 200;
 
 /// Stands for every host that is none.
-const MALFORMED: &str = "<malformed>";
+pub const MALFORMED: &str = "<malformed>";
 
 /// Why an allowed host was not reached. Not a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Records {
         let allowed: Vec<_> =
             allowed.map(|((host, port), n)| json!({"host": host, "port": port, "connections": n})).collect();
         json!({
-            "t": timestamp(SystemTime::now()), "type": "egress.summary", "attempt": self.attempt,
+            "t": timestamp(SystemTime::now()), "type": "egress.summary", "attempt": self.attempt, "complete": true,
             "blocked_distinct": self.seen.iter().filter(|h| *h != MALFORMED).count(), "blocked_total": self.total,
             "blocked_suppressed": self.suppressed, "distinct_capped": self.capped, "malformed": self.malformed,
             "failures": {"dns": self.failures[0], "connect": self.failures[1], "timeout": self.failures[2]},

@@ -14,16 +14,19 @@ mod log;
 pub mod policy;
 mod proxy;
 mod relay;
-mod runtime;
+pub mod runtime;
+pub mod settle;
 
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::outcome::{Reason, Refusal};
+use crate::serve::registration::{Ended, Registration};
 use crate::stderr;
 use grant::Grant;
 use runtime::{Admitted, Proxy};
@@ -31,43 +34,77 @@ use runtime::{Admitted, Proxy};
 /// Descriptors a useful proxy needs at least.
 const DESCRIPTORS: u64 = 64;
 
-/// One attempt's outbound traffic, seen from the attempt: its grant, its records, and the proxy once there is one.
+/// One attempt's outbound traffic, seen from the attempt: its grant, its records, and whoever hosts its proxy once somebody
+/// does.
 #[derive(Debug)]
 pub struct Egress {
     id: String,
     grant: Grant,
     log: File,
     events: File,
-    running: Option<(Proxy, Admitted)>,
+    hosted: Option<Hosted>,
+}
+
+/// Where the proxy is.
+#[derive(Debug)]
+enum Hosted {
+    /// In this process.
+    Here(Proxy, Admitted),
+    /// In `kusaw serve`.
+    Serve(Registration),
 }
 
 impl Egress {
     /// Not started.
     pub fn new(id: &str, grant: &Grant, log: File, events: File) -> Egress {
-        Egress { id: id.into(), grant: grant.clone(), log, events, running: None }
+        Egress { id: id.into(), grant: grant.clone(), log, events, hosted: None }
     }
 
-    /// Starts a proxy on these listeners, one for each of the grant's; it answers when this returns.
+    /// Has the `kusaw serve` of a factory answer on these listeners, where one runs, and else a proxy of its own. The value
+    /// can be read as soon as nobody answers any more.
+    pub fn start_in(&mut self, factory: &Path, listeners: Vec<OwnedFd>) -> Result<Option<OwnedFd>, Refusal> {
+        let records = [self.log.as_fd(), self.events.as_fd()];
+        let Some(registration) = Registration::make(factory, &self.id, &self.grant, records, &listeners)? else {
+            return self.start(listeners).map(|()| None);
+        };
+        let lost = registration.lost().map_err(|e| Refusal::new(Reason::ServeRefused, e))?;
+        self.hosted = Some(Hosted::Serve(registration));
+        Ok(Some(lost))
+    }
+
+    /// Starts a proxy on these listeners, one for each of the grant's, or two; it answers when this returns.
     pub fn start(&mut self, listeners: Vec<OwnedFd>) -> Result<(), Refusal> {
         let started = || -> io::Result<_> {
             let proxy = Proxy::start(1)?;
             let (log, events) = (self.log.try_clone()?, self.events.try_clone()?);
             let admitted = proxy.admit(&self.id, &self.grant, listeners, log, events)?;
-            Ok((proxy, admitted))
+            Ok(Hosted::Here(proxy, admitted))
         };
-        self.running = Some(started().map_err(|e| Refusal::new(Reason::ProxyFailed, e))?);
+        self.hosted = Some(started().map_err(|e| Refusal::new(Reason::ProxyFailed, e))?);
         Ok(())
     }
 
-    /// Stops the proxy and writes the summary.
-    pub fn finish(mut self) {
-        let written = match self.running.take() {
-            Some((_proxy, admitted)) => admitted.finish(),
+    /// Stops the proxy and has the summary written. Whether it is written: a `serve` that lives and does not answer writes it
+    /// when it does, and the next run when it has died.
+    pub fn finish(mut self) -> bool {
+        let written = match self.hosted.take() {
+            Some(Hosted::Here(_proxy, admitted)) => admitted.finish(),
+            Some(Hosted::Serve(registration)) => match registration.end() {
+                Ended::Told(said) => said,
+                Ended::Gone => settle::own(&self.id, &self.log, &self.events).map(drop),
+                Ended::Silent => {
+                    stderr::warn(
+                        "kusaw serve does not answer; egress.summary is written when it does, or by the next run",
+                    );
+                    return false;
+                }
+            },
             None => log::Log::new(&self.id, self.log, self.events).close(),
         };
         if let Err(e) = written {
             stderr::warn(format!("egress.log or events.jsonl could not be written: {e}"));
         }
+        true
     }
 }
 

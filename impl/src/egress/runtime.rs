@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -34,7 +34,7 @@ pub struct Admitted {
     /// Dropped, the listeners close.
     stop: watch::Sender<()>,
     listening: JoinSet<()>,
-    runtime: tokio::runtime::Handle,
+    runtime: Handle,
 }
 
 impl Proxy {
@@ -46,7 +46,13 @@ impl Proxy {
         Ok(Proxy { runtime: Some(builder.build()?) })
     }
 
-    /// Answers for the attempt `id` when this returns: on `listeners`, one for each of the grant's, in its order.
+    /// What else runs on its threads.
+    pub fn handle(&self) -> io::Result<Handle> {
+        let runtime = self.runtime.as_ref().ok_or_else(|| io::Error::other("the proxy has ended"))?;
+        Ok(runtime.handle().clone())
+    }
+
+    /// As [`admit`], on this proxy's threads.
     pub fn admit(
         &self,
         id: &str,
@@ -55,24 +61,31 @@ impl Proxy {
         log: File,
         events: File,
     ) -> io::Result<Admitted> {
-        let roles = grant.listeners();
-        if listeners.len() != roles.len() {
-            let (got, wanted) = (listeners.len(), roles.len());
-            return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
-        }
-        let runtime = self.runtime.as_ref().ok_or_else(|| io::Error::other("the proxy has ended"))?.handle().clone();
-        let policy = Policy::new(&grant.entries, super::own_addresses());
-        let attempt = Arc::new(Attempt { policy, log: Log::new(id, log, events) });
-        let (stop, stopped) = watch::channel(());
-        let mut listening = JoinSet::new();
-        let entered = runtime.enter();
-        for (listener, (_, role)) in listeners.into_iter().zip(roles) {
-            let listener = proxy::adopt(TcpListener::from(listener))?;
-            listening.spawn(listen(listener, role, attempt.clone(), stopped.clone()));
-        }
-        drop(entered);
-        Ok(Admitted { attempt, stop, listening, runtime })
+        let runtime = self.handle()?;
+        let _entered = runtime.enter();
+        admit(id, grant, listeners, log, events)
     }
+}
+
+/// Answers for the attempt `id` when this returns, on the threads of the proxy that it is called on: on `listeners`, one for
+/// each of the grant's, in its order, or two for each.
+pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events: File) -> io::Result<Admitted> {
+    let roles = grant.listeners();
+    let families = listeners.len() / roles.len();
+    if ![1, 2].contains(&families) || listeners.len() != families * roles.len() {
+        let (got, wanted) = (listeners.len(), roles.len());
+        return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
+    }
+    let policy = Policy::new(&grant.entries, super::own_addresses());
+    let attempt = Arc::new(Attempt { policy, log: Log::new(id, log, events) });
+    let (stop, stopped) = watch::channel(());
+    let mut listening = JoinSet::new();
+    let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
+    for (listener, role) in listeners.into_iter().zip(of_ports) {
+        let listener = proxy::adopt(TcpListener::from(listener))?;
+        listening.spawn(listen(listener, role, attempt.clone(), stopped.clone()));
+    }
+    Ok(Admitted { attempt, stop, listening, runtime: Handle::current() })
 }
 
 impl Drop for Proxy {
@@ -88,16 +101,19 @@ const END: Duration = Duration::from_secs(2);
 impl Admitted {
     /// Closes its listeners and writes its summary, once; nothing is answered or written after that. The error is the first
     /// of all writes to its records.
-    pub fn finish(self) -> io::Result<()> {
-        let Admitted { attempt, stop, mut listening, runtime } = self;
+    pub async fn end(self) -> io::Result<()> {
+        let Admitted { attempt, stop, mut listening, .. } = self;
         drop(stop);
-        runtime.block_on(async {
-            let all = async { while listening.join_next().await.is_some() {} };
-            if tokio::time::timeout(END, all).await.is_err() {
-                listening.shutdown().await;
-            }
-        });
+        let all = async { while listening.join_next().await.is_some() {} };
+        if tokio::time::timeout(END, all).await.is_err() {
+            listening.shutdown().await;
+        }
         attempt.log.close()
+    }
+
+    /// The same, waited for by a thread that is none of the proxy's.
+    pub fn finish(self) -> io::Result<()> {
+        self.runtime.clone().block_on(self.end())
     }
 }
 

@@ -80,13 +80,14 @@ impl Signals {
         self.asking.as_fd()
     }
 
-    /// Waits until `other` (the value says whether) or a signal can be read; `TimedOut` when the grace is over.
-    pub fn wait(&self, other: BorrowedFd, grace: &Grace) -> io::Result<bool> {
+    /// Waits until one of `others` (the value says which) or a signal can be read; `TimedOut` when the grace is over.
+    pub fn wait<const N: usize>(&self, others: [BorrowedFd; N], grace: &Grace) -> io::Result<[bool; N]> {
         let timeout = grace.left().ok_or(io::ErrorKind::TimedOut)?;
-        let mut on = [other, self.all.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let all = others.into_iter().chain([self.all.as_fd()]);
+        let mut on: Vec<PollFd> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match poll(&mut on, timeout) {
-            Ok(_) => Ok(on[0].any().unwrap_or(true)),
-            Err(Errno::EINTR) => Ok(false),
+            Ok(_) => Ok(std::array::from_fn(|n| on[n].any().unwrap_or(true))),
+            Err(Errno::EINTR) => Ok([false; N]),
             Err(e) => Err(e.into()),
         }
     }

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
@@ -54,19 +54,19 @@ impl<'a> Conversation<'a> {
         &mut self,
         job: &Job,
         stdio: Vec<OwnedFd>,
-        ready: &mut dyn FnMut(Vec<OwnedFd>, i32) -> Result<(), Refusal>,
+        ready: &mut dyn FnMut(Vec<OwnedFd>, i32) -> Result<Option<OwnedFd>, Refusal>,
     ) -> Result<End, Refusal> {
         let mut descriptors = self.get_ready(job, stdio)?;
         if let Some(master) = job.terminal.contains(&true).then(|| descriptors.pop()).flatten() {
             self.pumps.connect(master).map_err(|e| Refusal::new(Reason::SetupFailed, format!("the terminal: {e}")))?;
         }
-        ready(descriptors, self.sandbox.pid)?;
+        let lost = ready(descriptors, self.sandbox.pid)?;
         if let Ok(Some(signal)) = self.signals.asked() {
             return Err(Refusal::interrupted(signal.number));
         }
         let go = send_message(self.sandbox.ctl.as_fd(), Message::Go, &[], Until::at(Instant::now() + REAP));
         go.map_err(|e| self.no_message(&e))?;
-        self.wait_for_end(job)
+        self.wait_for_end(job, lost.as_ref().map(|lost| lost.as_fd()))
     }
 
     /// Lets go of the stage, which takes everything inside along, and reaps bubblewrap, which waits for
@@ -86,7 +86,9 @@ impl<'a> Conversation<'a> {
     /// The listeners, and the master of the step's terminal.
     fn get_ready(&mut self, job: &Job, stdio: Vec<OwnedFd>) -> Result<Vec<OwnedFd>, Refusal> {
         let ctl = self.sandbox.ctl.as_fd();
-        let expected = job.ports.len() + usize::from(job.terminal.contains(&true));
+        let terminal = usize::from(job.terminal.contains(&true));
+        // On 127.0.0.1 alone, or on both loopbacks.
+        let is_expected = |n: usize| [1, 2].iter().any(|families| n == families * job.ports.len() + terminal);
         let mut descriptors = Vec::new();
         let message = match receive_message(ctl, &mut descriptors, self.start) {
             Ok(Message::Here) => send_job(ctl, &job.encode(), &stdio::numbers(&stdio), self.start)
@@ -95,7 +97,9 @@ impl<'a> Conversation<'a> {
         };
         drop(stdio);
         match message {
-            Ok(Message::Ready(n)) if n as usize == expected && descriptors.len() == expected => Ok(descriptors),
+            Ok(Message::Ready(n)) if n as usize == descriptors.len() && is_expected(descriptors.len()) => {
+                Ok(descriptors)
+            }
             Ok(Message::Setup(part, errno)) => Err(not_set_up(part, errno)),
             Ok(Message::Failed(errno)) => {
                 let what = format!("the stage could not get ready: {}", Errno::from_raw(errno));
@@ -131,7 +135,7 @@ impl<'a> Conversation<'a> {
         match ended.map(End::from_status) {
             Some(End::Exited(code)) => classify(&self.diagnosis(), &format!("exit code {code}")),
             Some(End::Signalled(signal)) => classify(&self.diagnosis(), &format!("signal {signal}")),
-            None => {
+            Some(End::Stopped(_)) | None => {
                 self.kill();
                 let late =
                     || Refusal::new(Reason::BwrapTimeout, "no message from inside the sandbox; everything was killed");
@@ -140,10 +144,12 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn wait_for_end(&mut self, job: &Job) -> Result<End, Refusal> {
+    /// Where `lost` can be read, nobody answers for the step any more: it is not left running.
+    fn wait_for_end(&mut self, job: &Job, lost: Option<BorrowedFd>) -> Result<End, Refusal> {
         let mut executed = false;
         loop {
-            match self.next_message() {
+            match self.next_message(lost) {
+                Err(e) if e.kind() == ErrorKind::ConnectionAborted => return Ok(End::Stopped(Reason::ProxyLost)),
                 Ok(Some(Message::Exec(0))) => executed = true,
                 Ok(Some(Message::Exec(errno))) => return Err(could_not_execute(job, Errno::from_raw(errno))),
                 Ok(Some(Message::Setup(part, errno))) => return Err(not_set_up(part, errno)),
@@ -158,10 +164,15 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The next message, or `None` after a signal; an error at the end of the grace.
-    fn next_message(&mut self) -> io::Result<Option<Message>> {
+    /// The next message, or `None` after a signal; an error at the end of the grace, or, `ConnectionAborted`, where `lost` can
+    /// be read and no message came before that.
+    fn next_message(&mut self, lost: Option<BorrowedFd>) -> io::Result<Option<Message>> {
         let ctl = self.sandbox.ctl.as_fd();
-        let message = self.signals.wait(ctl, &self.grace).inspect_err(|_| self.let_go())?;
+        let [message, is_lost] =
+            self.signals.wait([ctl, lost.unwrap_or(ctl)], &self.grace).inspect_err(|_| self.let_go())?;
+        if is_lost && !message {
+            return Err(ErrorKind::ConnectionAborted.into());
+        }
         // One at a time: whoever sends them without end does not keep the next message away.
         if let Some(signal) = self.signals.next()? {
             if signal.asks_to_end {

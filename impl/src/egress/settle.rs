@@ -1,0 +1,135 @@
+//! The summary of an attempt whose proxy has died without one. What the proxy had counted died with it: the summary says so,
+//! `"complete": false`, and counts what stands in the log. Whoever writes to an attempt's records holds the lock on its
+//! events, so that there are never two.
+#![forbid(unsafe_code)]
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use nix::fcntl::OFlag;
+use serde_json::{Value, json};
+
+use super::log::MALFORMED;
+use crate::outcome::timestamp;
+
+/// The records, by their names in an attempt's folder.
+pub const LOG: &str = "egress.log";
+/// See above.
+pub const EVENTS: &str = "events.jsonl";
+
+/// Locks an attempt's events for whoever has this descriptor or one that was made of it, in whatever process, until all of
+/// them are closed: flock(2) belongs to what was opened, not to a process.
+pub fn hold(events: &File) -> io::Result<()> {
+    // The standard library's try_lock is flock(2), and nothing but closing unlocks it.
+    events.try_lock().map_err(io::Error::from)
+}
+
+/// Completes the records of an attempt in the folder `attempt`, unless a process that lives has them; whether there was
+/// anything to do.
+///
+/// # Errors
+/// Those of the file system.
+pub fn left(attempt: &Path) -> io::Result<bool> {
+    let mut open = File::options();
+    open.read(true).append(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
+    let events = open.open(attempt.join(EVENTS))?;
+    if !events.metadata()?.is_file() || hold(&events).is_err() {
+        return Ok(false);
+    }
+    let id = attempt.file_name().unwrap_or_default().to_string_lossy();
+    settle(&id, &open.open(attempt.join(LOG))?, &events)
+}
+
+/// The same for whoever has the descriptors that the proxy wrote to.
+///
+/// # Errors
+/// See [`left`].
+pub fn own(id: &str, log: &File, events: &File) -> io::Result<bool> {
+    let again =
+        |file: &File| File::options().read(true).append(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    settle(id, &again(log)?, &again(events)?)
+}
+
+fn settle(id: &str, log: &File, events: &File) -> io::Result<bool> {
+    let is_summary = |event: &Value| event["type"] == "egress.summary";
+    if whole_lines(events)?.iter().any(is_summary) {
+        return Ok(false);
+    }
+    let hosts = whole_lines(log)?;
+    let distinct = hosts.iter().filter(|line| line["host"] != MALFORMED).count();
+    let summary = json!({
+        "t": timestamp(SystemTime::now()), "type": "egress.summary", "attempt": id, "complete": false,
+        "blocked_distinct": distinct, "blocked_total": null, "blocked_suppressed": null, "distinct_capped": null,
+        "malformed": null, "failures": null, "allowed": null,
+    });
+    let mut events = events;
+    events.write_all(format!("{summary}\n").as_bytes())?;
+    Ok(true)
+}
+
+/// The lines of a record. A part of one at its end, left by a process that was killed while it wrote, is cut off: nobody was
+/// told what it would have said.
+fn whole_lines(mut record: &File) -> io::Result<Vec<Value>> {
+    let mut text = Vec::new();
+    record.seek(SeekFrom::Start(0))?;
+    record.read_to_end(&mut text)?;
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        record.set_len(whole as u64)?;
+    }
+    let lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    Ok(lines.map(|line| serde_json::from_slice(line).unwrap_or_default()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn attempt(log: &str, events: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(LOG), log).unwrap();
+        fs::write(folder.path().join(EVENTS), events).unwrap();
+        folder
+    }
+
+    fn events(attempt: &tempfile::TempDir) -> Vec<Value> {
+        let text = fs::read_to_string(attempt.path().join(EVENTS)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn what_was_killed_gets_one_summary_and_loses_half_a_line() {
+        let log = "{\"host\":\"a\"}\n{\"host\":\"<malformed>\"}\n{\"host\":\"b\"}\n{\"ho";
+        let attempt = attempt(log, "{\"type\":\"egress.blocked\"}\n{\"type\":\"egress.sum");
+        assert!(left(attempt.path()).unwrap());
+        assert!(!left(attempt.path()).unwrap());
+        let events = events(&attempt);
+        assert_eq!(events.len(), 2, "{events:?}");
+        assert_eq!((&events[1]["complete"], &events[1]["blocked_distinct"]), (&json!(false), &json!(2)));
+        assert!(fs::read_to_string(attempt.path().join(LOG)).unwrap().ends_with("\"b\"}\n"));
+    }
+
+    #[test]
+    fn a_summary_that_is_there_stays_the_only_one() {
+        let attempt = attempt("", "{\"type\":\"egress.summary\",\"complete\":true}\n");
+        assert!(!left(attempt.path()).unwrap());
+        assert_eq!(events(&attempt).len(), 1);
+    }
+
+    #[test]
+    fn nobody_touches_what_another_holds() {
+        let attempt = attempt("", "");
+        let held = File::options().append(true).open(attempt.path().join(EVENTS)).unwrap();
+        hold(&held).unwrap();
+        let copy = held.try_clone().unwrap();
+        drop(held);
+        assert!(!left(attempt.path()).unwrap(), "a copy holds it too");
+        drop(copy);
+        assert!(left(attempt.path()).unwrap());
+    }
+}
