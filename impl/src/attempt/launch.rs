@@ -124,6 +124,7 @@ impl Attempt<'_> {
         if wanted.unwrap_or(true) && self.step.run.is_none() {
             entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
         }
-        Connect::Allowed(Grant { entries })
+        let sni = step.and_then(|b| b.egress.sni).or(factory.egress.sni).unwrap_or_default();
+        Connect::Allowed(Grant { entries, sni })
     }
 }
