@@ -9,7 +9,8 @@ use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, entry::Entry, grant::Grant};
+use crate::egress::entry::{self, Entry};
+use crate::egress::{Egress, grant::Grant};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
@@ -125,6 +126,6 @@ impl Attempt<'_> {
             entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
         }
         let sni = step.and_then(|b| b.egress.sni).or(factory.egress.sni).unwrap_or_default();
-        Connect::Allowed(Grant { entries, sni })
+        Connect::Allowed(Grant { entries: entry::merged(entries), sni })
     }
 }

@@ -78,15 +78,14 @@ impl Connection {
                 let tunnel = Tunnel { client, upstream, early: parts.read_buf, named };
                 tunnel.run(&self.attempt, self.ended.clone()).await;
             }
-            (Some(Err(e)), _) => {
-                if e.is_parse() || e.is_parse_too_large() || verdict.is_some() {
+            (Some(result), _) => {
+                if verdict.is_some() || result.is_err_and(|e| e.is_parse() || e.is_parse_too_large()) {
                     self.attempt.log.noise();
                 }
                 if let Some(denial) = verdict {
                     refusal::say(client, denial).await;
                 }
             }
-            (Some(Ok(())), None) => {}
         }
     }
 
