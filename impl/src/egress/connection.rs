@@ -54,7 +54,7 @@ impl Connection {
         });
         let mut server = http1::Builder::new();
         server.header_read_timeout(None).preserve_header_case(true);
-        server.max_buf_size(limits.head).max_headers(limits.headers);
+        server.max_buf_size(limits.head).max_header_size(limits.head).max_headers(limits.headers);
         let mut served = server.serve_connection(stream, service);
         let mut ended = self.ended.clone();
         let result = tokio::select! {

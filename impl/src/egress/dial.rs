@@ -55,7 +55,7 @@ pub enum NoConnection {
 /// A connection to the target, if the policy allows one.
 pub async fn dial(policy: &Policy, target: &Target, shared: &Shared) -> Result<TcpStream, NoConnection> {
     let addresses = vetted(policy, target, shared).await?;
-    connect(addresses, shared).await.map_err(NoConnection::Failed)
+    connect(addresses, shared).await.map(|(stream, _)| stream).map_err(NoConnection::Failed)
 }
 
 /// The addresses that may be dialled for this target now: at most one look-up.
@@ -78,19 +78,22 @@ async fn resolve(name: &str, shared: &Shared) -> Option<Vec<IpAddr>> {
     (!addresses.is_empty()).then_some(addresses)
 }
 
-/// The first of these addresses that answers, each a little after the one before.
-pub async fn connect(addresses: Vec<SocketAddr>, shared: &Shared) -> Result<TcpStream, Failure> {
+/// The first of these addresses that answers, and which it is; each is tried a little after the one before.
+pub async fn connect(addresses: Vec<SocketAddr>, shared: &Shared) -> Result<(TcpStream, SocketAddr), Failure> {
     timeout(shared.limits.connect_all, race(addresses, shared)).await.unwrap_or(Err(Failure::Timeout))
 }
 
-async fn race(addresses: Vec<SocketAddr>, shared: &Shared) -> Result<TcpStream, Failure> {
+async fn race(addresses: Vec<SocketAddr>, shared: &Shared) -> Result<(TcpStream, SocketAddr), Failure> {
     let limits = &shared.limits;
     let mut tries = JoinSet::new();
     let mut failure = Failure::Connect;
     let mut waiting = addresses.into_iter().take(limits.answers);
     loop {
         match waiting.next() {
-            Some(address) => drop(tries.spawn(timeout(limits.connect, shared.network.connect(address)))),
+            Some(address) => {
+                let dialled = timeout(limits.connect, shared.network.connect(address));
+                tries.spawn(async move { (dialled.await, address) });
+            }
             None if tries.is_empty() => return Err(failure),
             None => {}
         }
@@ -100,11 +103,11 @@ async fn race(addresses: Vec<SocketAddr>, shared: &Shared) -> Result<TcpStream, 
             false => timeout(limits.stagger, tries.join_next()).await.unwrap_or(None),
         };
         match next {
-            Some(Ok(Ok(Ok(stream)))) => {
+            Some(Ok((Ok(Ok(stream)), address))) => {
                 tune(&stream, shared);
-                return Ok(stream);
+                return Ok((stream, address));
             }
-            Some(Ok(Err(_))) => failure = Failure::Timeout,
+            Some(Ok((Err(_), _))) => failure = Failure::Timeout,
             _ => {}
         }
     }

@@ -31,7 +31,7 @@ const HOP_BY_HOP_ODD: [&str; 3] = ["keep-alive", "proxy-connection", "http2-sett
 #[derive(Debug)]
 pub struct Origin {
     target: Target,
-    address: Option<SocketAddr>,
+    address: SocketAddr,
     sender: SendRequest<Incoming>,
     connection: AbortHandle,
 }
@@ -43,9 +43,12 @@ impl Drop for Origin {
 }
 
 impl Origin {
-    /// Speaks HTTP over `upstream`; its task ends with the value.
-    pub async fn new(target: &Target, upstream: TcpStream, limits: &Limits) -> Result<Origin, Failure> {
-        let address = upstream.peer_addr().ok();
+    /// Speaks HTTP over a connection to `address`; its task ends with the value.
+    pub async fn new(
+        target: &Target,
+        (upstream, address): (TcpStream, SocketAddr),
+        limits: &Limits,
+    ) -> Result<Origin, Failure> {
         let mut client = Builder::new();
         client.preserve_header_case(true).max_buf_size(limits.head);
         let (sender, connection) = client.handshake(TokioIo::new(upstream)).await.map_err(|_| Failure::Upstream)?;
@@ -55,7 +58,7 @@ impl Origin {
 
     /// Whether another request to `target` may go over it: the same host and port, at an address of today's answer, and open.
     pub async fn serves(&mut self, target: &Target, vetted: &[SocketAddr]) -> bool {
-        let same = self.target == *target && self.address.is_some_and(|a| vetted.contains(&a));
+        let same = self.target == *target && vetted.contains(&self.address);
         same && self.sender.ready().await.is_ok()
     }
 

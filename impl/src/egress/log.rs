@@ -93,7 +93,7 @@ impl Log {
     pub fn malformed(&self, via: Via, why: Denial) {
         let mut records = self.records();
         records.malformed += 1;
-        if why == Denial::BadHost {
+        if matches!(why, Denial::BadHost | Denial::SniMismatch) {
             records.note(MALFORMED.into(), Value::Null, via, why);
         }
     }

@@ -57,11 +57,11 @@ impl Tunnel {
         let over = async {
             let _ = ended.changed().await;
             // Nobody is left to read an answer: what the step has sent still gets through, for a short while.
-            let _ = timeout(limits.drain, all_sent.wait_for(|sent| *sent)).await;
+            timeout(limits.drain, all_sent.wait_for(|sent| *sent)).await.is_ok_and(|sent| sent.is_ok())
         };
         tokio::select! {
             through = async { tokio::try_join!(up, down) } => through.map(drop),
-            () = over => Err(io::ErrorKind::ConnectionAborted.into()),
+            sent = over => if sent { Ok(()) } else { Err(io::ErrorKind::ConnectionAborted.into()) },
         }
     }
 }

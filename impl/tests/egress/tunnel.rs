@@ -38,7 +38,7 @@ async fn a_clienthello_for_another_host_never_leaves() {
     for name in ["b.evil", "x.a.example", "a.exam\u{ad}ple", "a..example"] {
         let mut client = tunnel(&world, "a.example:443").await;
         client.send(&hello(&[server_name(name)])).await;
-        assert!(client.rest().await.is_ok_and(|b| b.is_empty()) || client.rest().await.is_err(), "{name}");
+        assert!(client.rest().await.map_or(true, |b| b.is_empty()), "{name}");
     }
     let sent: String = world.origin.got().concat();
     assert_eq!(sent.as_bytes(), String::from_utf8_lossy(&own).as_bytes(), "nothing of the others");

@@ -255,7 +255,7 @@ async fn converse(mut stream: TcpStream, got: Arc<Mutex<Vec<Vec<u8>>>>) {
             "/redirect" => "HTTP/1.1 302 Found\r\nLocation: http://b.evil/\r\nContent-Length: 0\r\n\r\n".into(),
             "/switch" => "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".into(),
             "/flood" => "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000),
-            "/large" => format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(70_000)),
+            "/large" => format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(200_000)),
             "/close" => break,
             _ => format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: keep-alive, x-hop\r\nX-Hop: 1\r\n\r\n{text}", text.len()),
         };
