@@ -17,6 +17,7 @@ pub mod log;
 mod patience;
 pub mod policy;
 pub mod proxy;
+pub mod record;
 mod refusal;
 mod relay;
 mod runtime;
