@@ -139,8 +139,7 @@ mod tests {
     #[test]
     fn the_published_schemas_are_those_of_the_types() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schemas/");
-        for (name, schema) in
-            [("egress-log", schemars::schema_for!(Blocked)), ("events", schemars::schema_for!(Event))]
+        for (name, schema) in [("egress-log", schemars::schema_for!(Blocked)), ("events", schemars::schema_for!(Event))]
         {
             let path = format!("{folder}{name}.json");
             let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";

@@ -95,5 +95,8 @@ async fn new_connections_over_the_rate_wait() {
     for _ in 0..15 {
         assert_eq!(world.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").await.short(), "200");
     }
-    assert!(start.elapsed() > Duration::from_millis(400), "ten over the burst, twenty a second: half a second at least");
+    assert!(
+        start.elapsed() > Duration::from_millis(400),
+        "ten over the burst, twenty a second: half a second at least"
+    );
 }

@@ -11,7 +11,9 @@ const GET: &str = "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n";
 async fn each_request_of_a_connection_is_judged_by_itself() {
     let world = allow(&["a.example", "b.example"]).start().await;
     let mut client = world.connect().await;
-    for (host, short) in [("a.example", "200"), ("b.evil", "403 not-allowed"), ("a.example", "200"), ("b.example", "200")] {
+    for (host, short) in
+        [("a.example", "200"), ("b.evil", "403 not-allowed"), ("a.example", "200"), ("b.example", "200")]
+    {
         client.send(format!("GET http://{host}/ HTTP/1.1\r\nHost: a.example\r\n\r\n").as_bytes()).await;
         let answer = client.answer().await;
         assert_eq!(answer.short(), short, "{host}");
@@ -20,7 +22,10 @@ async fn each_request_of_a_connection_is_judged_by_itself() {
     client.send(b"CONNECT b.evil:443 HTTP/1.1\r\n\r\n").await;
     let answer = client.answer().await;
     assert_eq!(answer.short(), "403 not-allowed");
-    assert_eq!(answer.body, "kusaw: b.evil:443 is blocked (not-allowed). To allow it: sandbox.egress.allow: [\"b.evil:443\"] in kusaw.yaml.\n");
+    assert_eq!(
+        answer.body,
+        "kusaw: b.evil:443 is blocked (not-allowed). To allow it: sandbox.egress.allow: [\"b.evil:443\"] in kusaw.yaml.\n"
+    );
     client.send(GET.as_bytes()).await;
     assert_eq!(client.answer().await.short(), "200", "the connection goes on");
 }
@@ -30,7 +35,8 @@ async fn a_connection_to_an_origin_serves_one_client_and_one_place() {
     let world = allow(&["a.example", "b.example"]).start().await;
     let dials = || world.outside.dialled.lock().unwrap().len();
     let mut client = world.connect().await;
-    for (url, expected) in [("a.example", 1), ("a.example", 1), ("a.example:81", 2), ("b.example", 3), ("a.example", 4)] {
+    for (url, expected) in [("a.example", 1), ("a.example", 1), ("a.example:81", 2), ("b.example", 3), ("a.example", 4)]
+    {
         client.send(GET.replace("//a.example", &format!("//{url}")).as_bytes()).await;
         assert_eq!(client.answer().await.short(), "200");
         assert_eq!(dials(), expected, "{url}");
@@ -56,11 +62,14 @@ async fn a_name_is_looked_up_once_a_request_and_judged_each_time() {
 
 #[tokio::test]
 async fn two_framings_become_one() {
-    for headers in ["Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5"] {
+    for headers in
+        ["Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5"]
+    {
         let world = allow(&["a.example"]).start().await;
         let smuggled = "GET http://b.evil/ HTTP/1.1\r\nHost: b.evil\r\n\r\n";
         let body = "2\r\nhi\r\n0\r\n\r\n";
-        let request = format!("POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\n{headers}\r\n\r\n{body}{smuggled}");
+        let request =
+            format!("POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\n{headers}\r\n\r\n{body}{smuggled}");
         let answer = world.ask(&request).await;
         assert_eq!(answer.short(), "200");
         let got = world.origin.got().concat().to_ascii_lowercase();
@@ -76,7 +85,8 @@ async fn headers_of_the_hop_stay_behind() {
                Proxy-Authorization: Basic x\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\nKeep-Alive: 5\r\n";
     for upgrade in ["h2c", "websocket"] {
         let hop = hop.replace("h2c", upgrade);
-        let answer = world.ask(&format!("GET http://a.example/p?q HTTP/1.1\r\nHost: x\r\n{hop}Accept: */*\r\n\r\n")).await;
+        let answer =
+            world.ask(&format!("GET http://a.example/p?q HTTP/1.1\r\nHost: x\r\n{hop}Accept: */*\r\n\r\n")).await;
         assert_eq!(answer.body, "GET /p?q HTTP/1.1\r\nHost: a.example\r\nAccept: */*\r\n\r\n");
         assert!(!answer.head.contains("X-Hop") && !answer.head.contains("x-hop"), "{}", answer.head);
     }
@@ -105,7 +115,9 @@ async fn odd_answers_are_an_upstream_error() {
 async fn bare_line_feeds_and_other_protocols_are_no_request() {
     let world = allow(&["a.example"]).start().await;
     let hello = "\u{16}\u{3}\u{1}\0\u{5}hello\r\n\r\n";
-    for noise in [&GET.replace("\r\n", "\n"), "GET /\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", hello, "\u{5}\u{1}\0\r\n\r\n"] {
+    for noise in
+        [&GET.replace("\r\n", "\n"), "GET /\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", hello, "\u{5}\u{1}\0\r\n\r\n"]
+    {
         let answer = world.ask(noise).await;
         assert!([0, 400].contains(&answer.status), "{noise:?}: {}", answer.short());
     }
@@ -117,7 +129,8 @@ async fn bare_line_feeds_and_other_protocols_are_no_request() {
 
 #[tokio::test]
 async fn heads_have_a_size_and_a_time() {
-    let setup = allow(&["a.example"]).limits(|l| (l.head_read, l.keep_alive) = (Duration::from_millis(300), super::world::LONG));
+    let setup = allow(&["a.example"])
+        .limits(|l| (l.head_read, l.keep_alive) = (Duration::from_millis(300), super::world::LONG));
     let world = setup.start().await;
     let long = format!("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nX: {}\r\n\r\n", "x".repeat(70 << 10));
     assert_eq!(world.ask(&long).await.status, 431);

@@ -188,10 +188,11 @@ async fn every_row_is_answered_as_the_document_says() {
 
 /// The bytes of a request in the document's short form; headers behind line feeds, `Host: x` where none are given.
 fn bytes(request: &str) -> String {
-    let (line, headers) = match request.split_once("\nHost").map(|(l, _)| l.len()).or(request.find("/\n").map(|n| n + 1)) {
-        Some(end) => request.split_at(end),
-        None => (request, "\nHost: x"),
-    };
+    let (line, headers) =
+        match request.split_once("\nHost").map(|(l, _)| l.len()).or(request.find("/\n").map(|n| n + 1)) {
+            Some(end) => request.split_at(end),
+            None => (request, "\nHost: x"),
+        };
     let line = line.replace("LONG_LABEL", &"a".repeat(64)).replace("LONG_NAME", &"a.".repeat(127));
     let line = line.strip_prefix("C ").map(|l| format!("CONNECT {l}")).unwrap_or(line);
     let line = line.strip_prefix("G ").map(|l| format!("GET {l}")).unwrap_or(line);

@@ -10,7 +10,8 @@ use super::world::{Client, Setup, World, allow};
 /// A ClientHello with these extensions: number and data.
 fn hello(extensions: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let vector16 = |bytes: &[u8]| [&(bytes.len() as u16).to_be_bytes(), bytes].concat();
-    let extensions: Vec<u8> = extensions.iter().flat_map(|(n, data)| [n.to_be_bytes().to_vec(), vector16(data)].concat()).collect();
+    let extensions: Vec<u8> =
+        extensions.iter().flat_map(|(n, data)| [n.to_be_bytes().to_vec(), vector16(data)].concat()).collect();
     let body = [&[3, 3][..], &[7; 32], &[0], &[0, 2, 0x13, 1], &[1, 0], &vector16(&extensions)].concat();
     let message = [&[1, 0][..], &(body.len() as u16).to_be_bytes(), &body].concat();
     [&[22, 3, 1][..], &vector16(&message)].concat()

@@ -241,8 +241,7 @@ async fn converse(mut stream: TcpStream, got: Arc<Mutex<Vec<Vec<u8>>>>) {
         all.len() - 1
     };
     let mut bytes = vec![0; 64 << 10];
-    loop {
-        let Ok(n @ 1..) = stream.read(&mut bytes).await else { break };
+    while let Ok(n @ 1..) = stream.read(&mut bytes).await {
         got.lock().unwrap()[mine].extend_from_slice(&bytes[..n]);
         let text = String::from_utf8_lossy(&bytes[..n]).into_owned();
         let Some((head, _)) = text.split_once(" HTTP/1.1\r\n") else {
@@ -257,7 +256,10 @@ async fn converse(mut stream: TcpStream, got: Arc<Mutex<Vec<Vec<u8>>>>) {
             "/flood" => "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000),
             "/large" => format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(200_000)),
             "/close" => break,
-            _ => format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: keep-alive, x-hop\r\nX-Hop: 1\r\n\r\n{text}", text.len()),
+            _ => format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: keep-alive, x-hop\r\nX-Hop: 1\r\n\r\n{text}",
+                text.len()
+            ),
         };
         if stream.write_all(answer.as_bytes()).await.is_err() {
             break;
