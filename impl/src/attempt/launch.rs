@@ -10,7 +10,7 @@ use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, grant::Grant, settle};
+use crate::egress::{Egress, settle};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
@@ -116,9 +116,6 @@ impl Attempt<'_> {
 
     /// The network the settings give it.
     pub(super) fn connect(&self) -> Connect {
-        match allowlist::of(self.settings, self.name, self.step) {
-            None => Connect::Anywhere,
-            Some(listed) => Connect::Allowed(Grant { entries: listed.into_iter().map(|one| one.entry).collect() }),
-        }
+        allowlist::grant(self.settings, self.name, self.step).map_or(Connect::Anywhere, Connect::Allowed)
     }
 }

@@ -2,7 +2,8 @@
 //! hosts. Nothing else adds to it; what a handshake names, least of all.
 
 use super::{Network, Sandbox, Settings, Step};
-use crate::egress::entry::Entry;
+use crate::egress::entry::{self, Entry};
+use crate::egress::grant::Grant;
 use crate::provider;
 
 /// One entry and its origin.
@@ -31,6 +32,13 @@ pub fn of(settings: &Settings, name: &str, step: &Step) -> Option<Vec<Listed>> {
         }));
     }
     Some(listed)
+}
+
+/// What an attempt of the step may reach; `None` where its network is open.
+pub fn grant(settings: &Settings, name: &str, step: &Step) -> Option<Grant> {
+    let listed = of(settings, name, step)?;
+    let sni = step.block().and_then(|block| block.egress.sni).or(settings.sandbox.egress.sni).unwrap_or_default();
+    Some(Grant { entries: entry::merged(listed.into_iter().map(|one| one.entry)), sni })
 }
 
 /// What a step can connect to: the step's word, or the factory's; open where neither says anything.

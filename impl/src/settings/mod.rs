@@ -16,6 +16,7 @@ use serde::de::IgnoredAny;
 use serde_yaml::Spanned;
 
 use crate::capability::Capability;
+use crate::egress::grant::Sni;
 
 pub use complaint::Complaint;
 pub use parse::{MAX, read};
@@ -95,6 +96,9 @@ pub struct Egress {
     /// Add the provider's own hosts (default true).
     #[serde(default, deserialize_with = "given")]
     pub provider_hosts: Option<bool>,
+    /// Whether the server name in a TLS tunnel must be the tunnel's host: `check` (default) or `off`.
+    #[serde(default, deserialize_with = "word")]
+    pub sni: Option<Sni>,
     /// Keys held outside.
     #[serde(default)]
     pub inject: Inject,

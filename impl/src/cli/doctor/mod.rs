@@ -84,9 +84,8 @@ pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
 /// That of the first sandboxed step with an allowlist; without one, nothing is allowed.
 fn first_grant(settings: &Settings) -> Grant {
     let sandboxed = settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required);
-    let mut lists = sandboxed.filter_map(|(name, step)| allowlist::of(settings, name, step));
-    let entries = lists.next().unwrap_or_default().into_iter().map(|one| one.entry).collect();
-    Grant { entries }
+    let mut grants = sandboxed.filter_map(|(name, step)| allowlist::grant(settings, name, step));
+    grants.next().unwrap_or_default()
 }
 
 fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
