@@ -104,19 +104,25 @@ impl Client {
         })
     }
 
-    /// A proxy may close its connection after an answer; then there is a new one.
+    /// A proxy may close its connection after an answer, said before or not (tinyproxy does not); then there is a new one.
     fn get(&self, millis: u64) -> io::Result<Done> {
         let web = self.origin.of(Service::Web);
         let host = web.to_string();
         self.all(millis, |until| {
-            let (mut stream, mut count) = (self.way.for_requests(web)?, 0);
+            let (mut stream, mut on_this, mut count) = (self.way.for_requests(web)?, 0, 0);
             while Instant::now() < until {
-                let answer = self.way.get(&mut stream, &host)?;
-                expect(answer.status, 200)?;
-                if answer.closes {
-                    stream = self.way.for_requests(web)?;
+                let closed = match self.way.get(&mut stream, &host) {
+                    Ok(answer) => {
+                        expect(answer.status, 200)?;
+                        (on_this, count) = (on_this + 1, count + 1);
+                        answer.closes
+                    }
+                    Err(e) if on_this > 0 && is_closed(&e) => true,
+                    Err(e) => return Err(e),
+                };
+                if closed {
+                    (stream, on_this) = (self.way.for_requests(web)?, 0);
                 }
-                count += 1;
             }
             Ok(count)
         })
@@ -149,6 +155,11 @@ impl Client {
         }
         Ok(Done { units: (to - from) as f64, seconds: began.elapsed().as_secs_f64(), spread: Vec::new() })
     }
+}
+
+fn is_closed(e: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(e.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 fn joined<T>(thread: thread::ScopedJoinHandle<io::Result<T>>) -> io::Result<T> {

@@ -18,6 +18,7 @@ mod way;
 
 use std::io;
 use std::path::Path;
+use std::process::Stdio;
 
 use ground::Ground;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -66,6 +67,7 @@ fn bench(kusaw: &Path, asked: Asked) -> io::Result<Part> {
     let proxies = proxies::all(&ground)?;
     let (_runtime, origin) = origin::start()?;
     let rows = rounds::measure(&ground, &origin, proxies, &sizes)?;
-    let facts = report::facts(&ground, ("kusaw", ground.command(client.with_file_name("kusaw")).arg("--version")))?;
+    let mut version = ground.command(client.with_file_name("kusaw"));
+    let facts = report::facts(&ground, ("kusaw", version.arg("--version").stdout(Stdio::piped())))?;
     Ok(Page { rows, sizes, facts }.part())
 }

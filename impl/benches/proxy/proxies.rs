@@ -112,7 +112,7 @@ fn squid(ground: &Ground) -> io::Result<Proxy> {
     let program = root.as_ref().map(|root| root.join("usr/sbin/squid")).or_else(|| on_path("squid"));
     let Some(program) = program else { return Ok(absent(SQUID)) };
     let libraries = root.as_ref().map(|root| libraries(root)).unwrap_or_default();
-    let root = root.unwrap_or_else(|| "/".into());
+    let moved = root.map(|root| moved(&root)).unwrap_or_default();
     let squid = move |ground: &Ground| {
         let mut command = ground.command(&program);
         command.env("LD_LIBRARY_PATH", &libraries);
@@ -120,13 +120,10 @@ fn squid(ground: &Ground) -> io::Result<Proxy> {
     };
     let note = version(squid(ground).arg("-v"));
     let serve = move |ground: &Ground, port: u16| {
-        let share = root.join("usr/share");
-        let share = share.display();
         let config = format!(
             "http_port 127.0.0.1:{port}\nacl blocked dstdomain .blocked.example\nhttp_access deny blocked\n\
              http_access allow all\ncache deny all\naccess_log none\ncache_log /dev/null\npid_filename none\n\
-             pinger_enable off\nmax_filedescriptors {FILES}\nmime_table {share}/squid/mime.conf\n\
-             icon_directory {share}/squid/icons\nerror_directory {share}/squid-langpack/en\n"
+             pinger_enable off\nmax_filedescriptors {FILES}\n{moved}"
         );
         let file = ground.tmp.join(format!("squid-{port}.conf"));
         fs::write(&file, config)?;
@@ -135,6 +132,16 @@ fn squid(ground: &Ground) -> io::Result<Proxy> {
         Ok(command)
     };
     Ok(Proxy { name: SQUID, note, each: None, program: Program::Other(Box::new(serve)) })
+}
+
+/// Where it finds its own files when it was unpacked and not installed.
+fn moved(root: &Path) -> String {
+    let root = root.join("usr");
+    let root = root.display();
+    format!(
+        "mime_table {root}/share/squid/mime.conf\nicon_directory {root}/share/squid/icons\n\
+         error_directory {root}/share/squid-langpack/en\nunlinkd_program {root}/lib/squid/unlinkd\n"
+    )
 }
 
 /// The folders of libraries below a root, as LD_LIBRARY_PATH takes them.

@@ -103,7 +103,14 @@ pub fn measure(ground: &Ground, origin: &Origin, proxies: Vec<Proxy>, sizes: &Si
     for round in 0..=sizes.rounds {
         for turn in TURNS {
             for (row, running) in rows.iter_mut().zip(&mut running) {
+                if turn == Turn::Refused && !row.proxy.is_proxy() {
+                    continue;
+                }
                 let sample = take_turn(row, running, turn, sizes)?;
+                if sample.is_none() && running.is_some() {
+                    let again = row.proxy.start(ground, origin);
+                    *running = row.or_note("start again", again)?;
+                }
                 // The first round only warms.
                 if round > 0 {
                     row.samples.entry(turn).or_default().push(sample);
@@ -125,15 +132,11 @@ pub fn measure(ground: &Ground, origin: &Origin, proxies: Vec<Proxy>, sizes: &Si
     Ok(rows)
 }
 
-/// None where it cannot; it gets no turn after that.
+/// None where it cannot.
 fn take_turn(row: &mut Row, running: &mut Option<Running>, turn: Turn, sizes: &Sizes) -> io::Result<Option<Sample>> {
-    let (Some(at_work), true) = (&mut *running, row.proxy.is_proxy() || turn != Turn::Refused) else { return Ok(None) };
+    let Some(at_work) = running else { return Ok(None) };
     sleep(SETTLE);
-    let sample = row.or_note(&format!("{turn:?}"), act(at_work, turn, sizes))?;
-    if sample.is_none() {
-        *running = None;
-    }
-    Ok(sample)
+    row.or_note(&format!("{turn:?}"), act(at_work, turn, sizes))
 }
 
 fn act(running: &mut Running, turn: Turn, sizes: &Sizes) -> io::Result<Sample> {
@@ -194,7 +197,10 @@ impl Row {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(e) if self.proxy.is_other() => {
-                self.failed.push(format!("{}, {what}: {e}", self.proxy.name));
+                let failed = format!("{}, {what}: {e}", self.proxy.name);
+                if !self.failed.contains(&failed) {
+                    self.failed.push(failed);
+                }
                 Ok(None)
             }
             Err(e) => Err(io::Error::other(format!("{}, {what}: {e}", self.proxy.name))),
