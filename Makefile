@@ -27,9 +27,9 @@ peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's 
 e2e-egress: setup ## the egress chapters alone
 	$(CONFORMANCE) run --id NET --id EGR --id INJ $(ARGS)
 
-bench: setup ## what a launch costs, as ratios in one run
+bench: setup ## what a launch costs and what the proxy, each as ratios in one run; ci/bench-peers brings other proxies
 	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=
-	KUSAW=$(CURDIR)/target/bench/bin/kusaw cargo bench --quiet --package kusaw --bench launch -- $(ARGS)
+	KUSAW=$(CURDIR)/target/bench/bin/kusaw cargo bench --quiet --package kusaw --no-fail-fast --bench launch --bench proxy -- $(ARGS)
 
 fuzz: ## what reads a step's bytes, FUZZ_SECONDS (600) each; needs a nightly compiler, not part of test
 	ci/fuzz

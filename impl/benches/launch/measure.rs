@@ -13,6 +13,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 
 use crate::programs::Program;
+use crate::report::median;
 
 /// Between two launches, for the kernel to put away the last one.
 const PAUSE: Duration = Duration::from_millis(6);
@@ -112,13 +113,6 @@ fn used() -> io::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let ms = |time: TimeVal| time.num_microseconds() as f64 / 1000.0;
     Ok(ms(usage.user_time()) + ms(usage.system_time()))
-}
-
-/// The median; nothing of nothing.
-pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// The median over the rounds in which both were launched, of what `of` makes of the two.

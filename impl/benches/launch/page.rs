@@ -1,15 +1,10 @@
 //! The tables, as they are printed and as they stand in docs/performance.md, and the targets.
 
 use std::fmt::Write;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::process::Command;
-use std::thread::available_parallelism;
 
-use crate::ground::Ground;
-use crate::measure::{Sample, median, paired};
+use crate::measure::{Sample, paired};
 use crate::programs::{CODEX, OPEN, OWN, Program, SRT, Table, WHITELIST};
+use crate::report::{Limit, Part, Target, median, table};
 use crate::repos::{Disk, LOOSE, PACKED, SMALL, WITHOUT};
 
 pub struct Page {
@@ -20,22 +15,13 @@ pub struct Page {
     pub rounds: usize,
 }
 
-/// A figure and its limit; none where the other program is not there.
-struct Target {
-    what: String,
-    figure: Option<f64>,
-    limit: f64,
-    unit: &'static str,
-}
-
-impl Target {
-    fn is_met(&self) -> bool {
-        self.figure.is_none_or(|figure| figure <= self.limit)
-    }
-}
-
 impl Page {
-    pub fn text(&self) -> String {
+    pub fn part(&self) -> Part {
+        let targets = self.targets();
+        Part { text: self.text(&targets), targets }
+    }
+
+    fn text(&self, targets: &[Target]) -> String {
         let mut text = format!(
             "# What a launch costs\n\nWritten by `make bench ARGS=--write`; `ARGS=--gate` ends with 1 past a target. Compare the figures of \
              one run, not of two:\nratios, as medians of pairs in the same round.\n\n{}\nMedians of {} launches (a quarter of it where that \
@@ -43,7 +29,7 @@ impl Page {
              wait for. bubblewrap runs with `--as-pid-1`, without which it does\nnot wait for its child.\n",
             self.facts, self.rounds
         );
-        let _ = write!(text, "\n## Targets\n{}", self.targets_table());
+        let _ = write!(text, "\n## Targets\n{}", Target::table(targets));
         let _ = write!(text, "\n## Launch of `true`\n{}", self.launch_table());
         let _ = write!(text, "\n## What each part costs\n{}", self.parts_table(Table::Parts));
         let _ = write!(text, "\n## What a repo adds\n{ABOUT_REPOS}\n{}", self.repos_table());
@@ -54,17 +40,13 @@ impl Page {
         text
     }
 
-    pub fn within_targets(&self) -> bool {
-        self.targets().iter().all(Target::is_met)
-    }
-
     fn targets(&self) -> Vec<Target> {
         let of = |other: &str, what: &dyn Fn(f64, f64) -> f64, wall: bool| {
             let (ours, theirs) = (self.row(OPEN)?, self.row(other)?);
             paired(ours, theirs, |a, b| if wall { what(a.wall, b.wall) } else { what(a.cpu, b.cpu) })
         };
         let ratio: &dyn Fn(f64, f64) -> f64 = &|a, b| a / b;
-        let target = |what: &str, figure, limit, unit| Target { what: what.into(), figure, limit, unit };
+        let target = |what: &str, figure, limit, unit| Target::new(what, figure, Limit::AtMost(limit), unit);
         vec![
             target("CPU of kusaw : bubblewrap with a whitelist by hand", of(WHITELIST, ratio, false), 1.2, ""),
             target("wall time of the same", of(WHITELIST, ratio, true), 1.2, ""),
@@ -83,21 +65,6 @@ impl Page {
             .flat_map(|names| names.iter().zip(WITHOUT))
             .filter_map(|(name, without)| paired(self.row(name)?, self.row(without)?, |a, b| a.wall - b.wall));
         added.max_by(f64::total_cmp)
-    }
-
-    fn targets_table(&self) -> String {
-        let line = |target: Target| {
-            let figure = target.figure.map_or("not installed".into(), |f| format!("{f:.2}{}", target.unit));
-            let verdict = if target.figure.is_none() {
-                "-"
-            } else if target.is_met() {
-                "met"
-            } else {
-                "**missed**"
-            };
-            vec![target.what.clone(), figure, format!("{}{}", target.limit, target.unit), verdict.into()]
-        };
-        table(&["what", "figure", "at most", ""], self.targets().into_iter().map(line))
     }
 
     fn launch_table(&self) -> String {
@@ -181,50 +148,4 @@ fn cpu(row: &Program) -> String {
 
 fn wall(row: &Program) -> String {
     median(row.samples.iter().flatten().map(|s| s.wall)).map_or(String::new(), |ms| format!("{ms:.2}"))
-}
-
-/// A table of Markdown that can be read as it is.
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut rows: Vec<Vec<String>> = rows.collect();
-    rows.iter_mut().for_each(|row| row.resize(head.len(), String::new()));
-    let mut widths: Vec<usize> = head.iter().map(|cell| cell.len()).collect();
-    // What a row without figures says may run on.
-    for row in rows.iter().filter(|row| row[2..].iter().any(|cell| !cell.is_empty())) {
-        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.len()));
-    }
-    let line = |cells: &[&str]| {
-        let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        format!("| {} |\n", padded.join(" | "))
-    };
-    let rule: Vec<String> = widths.iter().map(|width| "-".repeat((*width).max(3))).collect();
-    let rule: Vec<&str> = rule.iter().map(String::as_str).collect();
-    let rows = rows.iter().map(|row| line(&row.iter().map(String::as_str).collect::<Vec<_>>()));
-    [line(head), line(&rule)].into_iter().chain(rows).collect()
-}
-
-/// Of this machine, as far as it matters.
-pub fn facts(ground: &Ground) -> io::Result<String> {
-    let said = |command: &mut Command| {
-        let out = command.output().map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
-        out.map_or("unknown".into(), |text| text.split_whitespace().last().unwrap_or("unknown").to_owned())
-    };
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
-    let kernel: String = kernel.trim().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-    let load = fs::read_to_string("/proc/loadavg")?;
-    let load = load.split(' ').next().unwrap_or_default();
-    let who =
-        if ground.user.is_some() { "An ordinary user, although root started it." } else { "The user who started it." };
-    // proc_pid_stat(5): the policy is field 41; what follows the name in parentheses begins with the third.
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    let policy = stat.rsplit(')').next().and_then(|fields| fields.split_whitespace().nth(41 - 3));
-    let ahead = if policy.is_some_and(|p| p != "0") { " With real-time priority (chrt), past other work." } else { "" };
-    let disk = |folder: &Path| said(Command::new("stat").args(["-f", "-c", "%T"]).arg(folder));
-    Ok(format!(
-        "Linux {kernel}, bubblewrap {}, {} cores, home on {}, temp folder on {}, load {load} at the end, {}.\n{who}{ahead}\n",
-        said(Command::new("bwrap").arg("--version")),
-        available_parallelism()?,
-        disk(&ground.home),
-        disk(&ground.tmp),
-        said(Command::new("date").args(["-u", "+%Y-%m-%d"])),
-    ))
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::ground::Ground;
+use crate::ground::{DISK as ON_DISK, Ground, give, on_path};
 use crate::measure::{Sample, reap_the_rest};
 use crate::plan;
 use crate::repos;
@@ -120,7 +120,7 @@ pub fn all(ground: &Ground, larger: bool) -> io::Result<Vec<Program>> {
         part(OPEN, OWN, kusaw("open", open)?),
         part(ALLOWLIST, OWN_NET, kusaw("allowlist", allowlist)?),
     ];
-    rows.extend(ground.on_disk(&settings(open))?.map(|command| part(DISK, OPEN, command)));
+    rows.extend(on_disk(ground, &settings(open))?.map(|command| part(DISK, OPEN, command)));
 
     rows.extend(peers(ground)?);
     if larger {
@@ -174,6 +174,17 @@ fn settings_with(block: &str, of_step: &str) -> String {
     let step = |name: &str, run: &str| format!("  {name}: {{{of_step}run: [{run}]}}\n");
     let mounts = step("mounts", "wc, -l, /proc/self/mountinfo");
     format!("{block}\nsteps:\n{}{mounts}", step("s", "/bin/true"))
+}
+
+/// A factory with all that kusaw makes on a disk; only where the home is not on one.
+fn on_disk(ground: &Ground, settings: &str) -> io::Result<Option<Command>> {
+    let Some(user) = ground.user else { return Ok(None) };
+    let mut command = ground.kusaw("../disk/factory", settings)?;
+    let tmp = Path::new(ON_DISK).join("tmp");
+    fs::create_dir(&tmp)?;
+    give(Path::new(ON_DISK), user)?;
+    command.env("TMPDIR", tmp);
+    Ok(Some(command))
 }
 
 /// One commit with one file.
@@ -274,10 +285,4 @@ fn count_mounts(rows: &mut [Program], name: &str, command: &mut Command) -> io::
     let count: usize = count.ok_or_else(|| io::Error::other(format!("{name}: mounts inside: {out:?}")))?;
     rows.iter_mut().filter(|row| row.name == name).for_each(|row| row.mounts = Some(count));
     Ok(())
-}
-
-/// A program in the folders of PATH.
-pub fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| Path::is_file(program))
 }

@@ -1,4 +1,4 @@
-//! Where the bench runs: a home, a temp folder, factories and programs of its own, and an ordinary user. Started as root it
+//! Where a bench runs: a home, a temp folder, factories and programs of its own, and an ordinary user. Started as root it
 //! makes itself a mount namespace in which that user has a name, as users have, and home and /tmp are in memory: what a disk
 //! adds differs from one to the next, and on some with what was removed lately. Nothing of the host is changed.
 
@@ -21,7 +21,7 @@ const USER: u32 = 42042;
 const PEERS: &str = "/home/peers";
 
 /// A folder on the disk where `target` is, as that user sees it.
-const DISK: &str = "/home/disk";
+pub const DISK: &str = "/home/disk";
 
 /// Removed when dropped.
 pub struct Ground {
@@ -34,8 +34,9 @@ pub struct Ground {
 }
 
 impl Ground {
+    /// Before any thread is started: they would stay outside.
     pub fn make(kusaw: &Path) -> io::Result<Ground> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("launch-{}", std::process::id()));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
         let programs = ["kusaw", "kusaw-enter"].map(|name| (name, fs::read(kusaw.with_file_name(name))));
         let ground = if nix::unistd::geteuid().is_root() {
@@ -82,17 +83,6 @@ impl Ground {
         Ok(command)
     }
 
-    /// The same with all that kusaw makes on a disk; only where the home is not on one.
-    pub fn on_disk(&self, settings: &str) -> io::Result<Option<Command>> {
-        let Some(user) = self.user else { return Ok(None) };
-        let mut command = self.kusaw("../disk/factory", settings)?;
-        let tmp = Path::new(DISK).join("tmp");
-        fs::create_dir(&tmp)?;
-        give(Path::new(DISK), user)?;
-        command.env("TMPDIR", tmp);
-        Ok(Some(command))
-    }
-
     /// Gives all that was made here to the user; called before anything is started.
     pub fn hand_over(&self) -> io::Result<()> {
         self.user.map_or(Ok(()), |user| give(&self.home, user))
@@ -136,10 +126,18 @@ fn peers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers")
 }
 
-fn give(at: &Path, user: u32) -> io::Result<()> {
+/// Gives it, and all below it, to the user.
+pub fn give(at: &Path, user: u32) -> io::Result<()> {
     chown(at, Some(user), Some(user))?;
     if !at.symlink_metadata()?.is_dir() {
         return Ok(());
     }
     fs::read_dir(at)?.try_for_each(|entry| give(&entry?.path(), user))
+}
+
+/// A program in the folders of PATH, or where servers are.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }
