@@ -7,6 +7,7 @@ mod allowed;
 mod arriving;
 mod asking;
 mod bystander;
+mod conversing;
 mod crash;
 mod descriptors;
 mod detached;
