@@ -8,34 +8,34 @@ Feature: Entries of the list
       Given a sandboxed step
       And the network is allowlist
 
-    Scenario Outline: the entry <entry> covers <target>
+    Scenario Outline: the entry <entry> covers <target> by <way><more>
       Given the host "<entry>" is allowed
       When the step runs the probe "connect --proxy <way> <target>"
       Then the origin "pub" answers
       And planted, with an empty list, nothing arrives at "{nonce}.pub.test"
 
       Examples:
-        | entry                  | way     | target                    |
-        | {nonce}.pub.test       | connect | {nonce}.pub.test:443      |
-        | {nonce}.pub.test       | connect | {nonce}.pub.test:22       |
-        | {nonce}.pub.test       | http    | {nonce}.pub.test:8080     |
-        | {nonce}.pub.test:443   | connect | {nonce}.pub.test:443      |
-        | {nonce}.pub.test:8080  | connect | {nonce}.pub.test:8080     |
-        | {nonce}.pub.test:80    | http    | {nonce}.pub.test:80       |
-        | {nonce}.pub.test:80    | connect | {nonce}.pub.test:80       |
-        | {nonce}.pub.test:8080  | http    | {nonce}.pub.test:8080     |
-        | {nonce}.pub.test       | connect | {nonce}.PUB.test:443      |
-        | *.pub.test             | connect | {nonce}.pub.test:443      |
-        | *.test                 | connect | {nonce}.pub.test:443      |
-        | *.test                 | http    | {nonce}.pub.test:80       |
-        | *.{nonce}.pub.test     | connect | a.{nonce}.pub.test:443    |
-        | *.{nonce}.pub.test     | connect | a.b.{nonce}.pub.test:443  |
-        | *.{nonce}.pub.test:443 | connect | a.{nonce}.pub.test:443    |
-        | *.{nonce}.pub.test:80  | http    | a.{nonce}.pub.test:80     |
+        | entry                  | way     | target                    | more               |
+        | {nonce}.pub.test       | connect | {nonce}.pub.test:443      |                    |
+        | {nonce}.pub.test       | connect | {nonce}.pub.test:22       |                    |
+        | {nonce}.pub.test       | http    | {nonce}.pub.test:8080     |                    |
+        | {nonce}.pub.test:443   | connect | {nonce}.pub.test:443      |                    |
+        | {nonce}.pub.test:8080  | connect | {nonce}.pub.test:8080     |                    |
+        | {nonce}.pub.test:80    | http    | {nonce}.pub.test:80       |                    |
+        | {nonce}.pub.test:80    | connect | {nonce}.pub.test:80       |                    |
+        | {nonce}.pub.test:8080  | http    | {nonce}.pub.test:8080     |                    |
+        | {nonce}.pub.test       | connect | {nonce}.PUB.test:443      |, in upper case      |
+        | *.pub.test             | connect | {nonce}.pub.test:443      |                    |
+        | *.test                 | connect | {nonce}.pub.test:443      |                    |
+        | *.test                 | http    | {nonce}.pub.test:80       |                    |
+        | *.{nonce}.pub.test     | connect | a.{nonce}.pub.test:443    |                    |
+        | *.{nonce}.pub.test     | connect | a.b.{nonce}.pub.test:443  |                    |
+        | *.{nonce}.pub.test:443 | connect | a.{nonce}.pub.test:443    |                    |
+        | *.{nonce}.pub.test:80  | http    | a.{nonce}.pub.test:80     |                    |
 
     # sakimori PR 53, codex PR 15549: suffixes that matched the apex, or half a label
     @case:M11
-    Scenario Outline: the entry <entry> does not cover <target>
+    Scenario Outline: the entry <entry> does not cover <target> by <way>
       Given the host "<entry>" is allowed
       When the step runs the probe "connect --proxy <way> <target>"
       Then nothing arrives at "{nonce}.pub.test"

@@ -7,8 +7,8 @@ use super::conversing::answers;
 use crate::plan::{Action, Plan};
 use crate::probe::Line;
 use crate::scene::{Scene, Seen, addresses};
-use crate::verdict::ControlKind;
 use crate::text;
+use crate::verdict::ControlKind;
 
 #[given("a service at every special address, on a port of its own")]
 async fn special(scene: &mut Scene) -> StepResult {
