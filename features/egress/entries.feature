@@ -8,34 +8,34 @@ Feature: Entries of the list
       Given a sandboxed step
       And the network is allowlist
 
-    Scenario Outline: the entry <entry> covers <target>
+    Scenario Outline: the entry <entry> covers <target> by <way><more>
       Given the host "<entry>" is allowed
       When the step runs the probe "connect --proxy <way> <target>"
       Then the origin "pub" answers
       And planted, with an empty list, nothing arrives at "{nonce}.pub.test"
 
       Examples:
-        | entry                  | way     | target                    |
-        | {nonce}.pub.test       | connect | {nonce}.pub.test:443      |
-        | {nonce}.pub.test       | connect | {nonce}.pub.test:22       |
-        | {nonce}.pub.test       | http    | {nonce}.pub.test:8080     |
-        | {nonce}.pub.test:443   | connect | {nonce}.pub.test:443      |
-        | {nonce}.pub.test:8080  | connect | {nonce}.pub.test:8080     |
-        | {nonce}.pub.test:80    | http    | {nonce}.pub.test:80       |
-        | {nonce}.pub.test:80    | connect | {nonce}.pub.test:80       |
-        | {nonce}.pub.test:8080  | http    | {nonce}.pub.test:8080     |
-        | {nonce}.pub.test       | connect | {nonce}.PUB.test:443      |
-        | *.pub.test             | connect | {nonce}.pub.test:443      |
-        | *.test                 | connect | {nonce}.pub.test:443      |
-        | *.test                 | http    | {nonce}.pub.test:80       |
-        | *.{nonce}.pub.test     | connect | a.{nonce}.pub.test:443    |
-        | *.{nonce}.pub.test     | connect | a.b.{nonce}.pub.test:443  |
-        | *.{nonce}.pub.test:443 | connect | a.{nonce}.pub.test:443    |
-        | *.{nonce}.pub.test:80  | http    | a.{nonce}.pub.test:80     |
+        | entry                  | way     | target                    | more               |
+        | {nonce}.pub.test       | connect | {nonce}.pub.test:443      |                    |
+        | {nonce}.pub.test       | connect | {nonce}.pub.test:22       |                    |
+        | {nonce}.pub.test       | http    | {nonce}.pub.test:8080     |                    |
+        | {nonce}.pub.test:443   | connect | {nonce}.pub.test:443      |                    |
+        | {nonce}.pub.test:8080  | connect | {nonce}.pub.test:8080     |                    |
+        | {nonce}.pub.test:80    | http    | {nonce}.pub.test:80       |                    |
+        | {nonce}.pub.test:80    | connect | {nonce}.pub.test:80       |                    |
+        | {nonce}.pub.test:8080  | http    | {nonce}.pub.test:8080     |                    |
+        | {nonce}.pub.test       | connect | {nonce}.PUB.test:443      |, in upper case      |
+        | *.pub.test             | connect | {nonce}.pub.test:443      |                    |
+        | *.test                 | connect | {nonce}.pub.test:443      |                    |
+        | *.test                 | http    | {nonce}.pub.test:80       |                    |
+        | *.{nonce}.pub.test     | connect | a.{nonce}.pub.test:443    |                    |
+        | *.{nonce}.pub.test     | connect | a.b.{nonce}.pub.test:443  |                    |
+        | *.{nonce}.pub.test:443 | connect | a.{nonce}.pub.test:443    |                    |
+        | *.{nonce}.pub.test:80  | http    | a.{nonce}.pub.test:80     |                    |
 
     # sakimori PR 53, codex PR 15549: suffixes that matched the apex, or half a label
     @case:M11
-    Scenario Outline: the entry <entry> does not cover <target>
+    Scenario Outline: the entry <entry> does not cover <target> by <way>
       Given the host "<entry>" is allowed
       When the step runs the probe "connect --proxy <way> <target>"
       Then nothing arrives at "{nonce}.pub.test"
@@ -147,3 +147,36 @@ Feature: Entries of the list
         | 93.184.216.35     | 93.184.216.35:443         |
         | 93.184.216.35:443 | 93.184.216.35:443         |
         | 93.184.216.35     | [::ffff:93.184.216.35]:80 |
+
+    # vscode 335122: entries that were silently left out
+    @extra @case:M11 @case:M12
+    Scenario Outline: an entry that is <what> is an error, and nothing is executed
+      Given the step leaves a mark
+      And the host "<entry>" is allowed
+      When the step is run
+      Then the attempt is refused
+      And no mark is found
+      And planted, with mode required alone the mark is found
+
+      Examples:
+        | what                        | entry               |
+        | a star alone                | *                   |
+        | a star and a dot            | *.                  |
+        | a star in the middle        | a.*.{nonce}.test    |
+        | a star without a dot        | *{nonce}.test       |
+        | a URL                       | https://a.test      |
+        | a name with a path          | a.test/path         |
+        | a name with a user          | user@a.test         |
+        | a name with an empty port   | a.test:             |
+        | a port alone                | :443                |
+        | a name with port 0          | a.test:0            |
+        | a port with a zero before   | a.test:0443         |
+        | a port beyond 16 bits       | a.test:65536        |
+        | a network                   | 10.0.0.0/8          |
+        | IPv6 without brackets       | ::1                 |
+        | an address with a zone      | [fe80::1%eth0]      |
+        | a short address             | 127.1               |
+        | a star below localhost      | *.localhost         |
+        | a star before an address    | *.2.3.4             |
+        | an empty label              | a..test             |
+        | a name with a blank         | a test              |

@@ -89,28 +89,28 @@ Feature: Private addresses
         | devbox          | 127.0.0.1       | connect |
 
     @case:A02 @case:A09 @needs:ipv6
-    Scenario Outline: with IPv6, the address <literal> is not reached
+    Scenario Outline: with IPv6, an address is not reached by <way>: <what>
       When the step runs the probe "connect --proxy <way> <literal>:{port}"
       Then nothing arrives at a special address
       And no origin answers
       And bare, a connection to "<plain>:{port}" arrives
 
       Examples:
-        | literal                  | plain                | way     |
-        | [::1]                    | [::1]                | connect |
-        | [::1]                    | [::1]                | http    |
-        | [0:0:0:0:0:0:0:1]        | [::1]                | connect |
-        | [::]                     | [::]                 | connect |
-        | [::ffff:127.0.0.1]       | [::ffff:127.0.0.1]   | connect |
-        | [::ffff:7f00:1]          | [::ffff:127.0.0.1]   | connect |
-        | [::ffff:10.200.0.1]      | [::ffff:10.200.0.1]  | connect |
-        | [::ffff:169.254.169.254] | 169.254.169.254      | connect |
-        | [fd12::1]                | [fd12::1]            | connect |
-        | [fd00:ec2::254]          | [fd00:ec2::254]      | connect |
-        | [fd09::2]                | [fd09::2]            | connect |
-        | [::1%lo]                 | [::1]                | connect |
-        | [::1%25lo]               | [::1]                | connect |
-        | ::1                      | [::1]                | connect |
+        | what                          | literal                  | plain                | way     |
+        | loopback                      | [::1]                    | [::1]                | connect |
+        | loopback                      | [::1]                    | [::1]                | http    |
+        | loopback at length            | [0:0:0:0:0:0:0:1]        | [::1]                | connect |
+        | unspecified                   | [::]                     | [::]                 | connect |
+        | loopback mapped               | [::ffff:127.0.0.1]       | [::ffff:127.0.0.1]   | connect |
+        | loopback mapped in hex        | [::ffff:7f00:1]          | [::ffff:127.0.0.1]   | connect |
+        | 10.200.0.1 mapped             | [::ffff:10.200.0.1]      | [::ffff:10.200.0.1]  | connect |
+        | metadata mapped               | [::ffff:169.254.169.254] | 169.254.169.254      | connect |
+        | unique local                  | [fd12::1]                | [fd12::1]            | connect |
+        | metadata                      | [fd00:ec2::254]          | [fd00:ec2::254]      | connect |
+        | this machine's own            | [fd09::2]                | [fd09::2]            | connect |
+        | loopback with a zone          | [::1%lo]                 | [::1]                | connect |
+        | loopback with an escaped zone | [::1%25lo]               | [::1]                | connect |
+        | loopback without brackets     | ::1                      | [::1]                | connect |
 
     # A suffix names hosts, not places
     Scenario: a listed suffix does not open what its names lead to
@@ -135,7 +135,7 @@ Feature: Private addresses
 
     # cvat PR 6362, coder PR 24209: checked by one look-up, connected by another
     @case:A05
-    Scenario Outline: a listed name that leads elsewhere from its second look-up on does not reach loopback, by <way>
+    Scenario Outline: a listed name that leads elsewhere from its second look-up on does not reach loopback, by <way> <times> times
       Given the host "{nonce}.rebind.test" is allowed
       When the step runs the probe "connect --proxy <way> --times <times> {nonce}.rebind.test:{port}"
       Then nothing arrives at loopback
@@ -151,7 +151,7 @@ Feature: Private addresses
 
     # openai/codex 33227: what is named must work
     @case:A08
-    Scenario Outline: the entry <entry> reaches <target>
+    Scenario Outline: the entry <entry> reaches <target>, by <way>
       Given the host "<entry>" is allowed
       When the step runs the probe "connect --proxy <way> <target>:{port}"
       Then the origin "host" answers

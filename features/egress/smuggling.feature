@@ -39,7 +39,7 @@ Feature: Odd requests
         | http    |
 
     @case:A05
-    Scenario Outline: a request by <way> is one look-up
+    Scenario Outline: a request by <way> to a name of the kind <script> is one look-up
       Given the host "{nonce}.<script>.test" is allowed
       When the step runs the probe "connect --proxy <way> {nonce}.<script>.test:80"
       Then the origin "pub" answers
@@ -288,9 +288,9 @@ Feature: Odd requests
       And planted, with an empty list, nothing arrives at "{nonce}.<kind>.test"
 
       Examples:
-        | what                                     | kind    |
+        | what                                       | kind    |
         | a change of protocol that nobody asked for | switch  |
-        | interim responses without end              | interim |
+        | interim responses and no other             | interim |
 
     # Rows 41, 42, 46, 69
     @needs:ipv6
@@ -338,3 +338,18 @@ Feature: Odd requests
         | what         | more                                                               |
         | 200 headers  | $(seq -f 'X-%g:\\sv\\r\\n' 200 \| tr -d '\\012')                   |
         | 70,000 bytes | X-Long:\\s$(head -c 70000 /dev/zero \| tr '\\000' a)\\r\\n         |
+
+    # Rows 24 to 26
+    @case:M15
+    Scenario: an entry in Unicode is the name that DNS has for it
+      Given the host "bücher.{nonce}.pub.test" is allowed
+      When the step runs the probe "connect --proxy connect xn--bcher-kva.{nonce}.pub.test:80"
+      Then the origin "pub" answers
+      And planted, with an empty list, nothing arrives at "{nonce}.pub.test"
+
+    @case:M15
+    Scenario: a name that only looks like a listed one is another
+      Given the host "paypal.{nonce}.evil.test" is allowed
+      When the step runs the probe "connect --proxy connect xn--pypal-4ve.{nonce}.evil.test:80"
+      Then nothing arrives at "{nonce}.evil.test"
+      And planted, with the entry "xn--pypal-4ve.{nonce}.evil.test", something arrives at "{nonce}.evil.test"

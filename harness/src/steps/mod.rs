@@ -9,6 +9,7 @@ mod asking;
 mod bystander;
 mod clients;
 mod commands;
+mod conversing;
 mod crash;
 mod descriptors;
 mod detached;

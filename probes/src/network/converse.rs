@@ -35,7 +35,7 @@ impl Converse {
     pub fn parse(mut words: Words) -> Result<Self, Usage> {
         let eof = words.flag("--eof");
         let timeout = Duration::from_millis(words.number("--timeout", 5_000_u64)?.max(1));
-        let lull = Duration::from_millis(words.number("--lull", 250_u64)?.max(1));
+        let lull = Duration::from_millis(words.number("--lull", 400_u64)?.max(1));
         let rest = words.rest();
         let Some((to, writes)) = rest.split_first().filter(|(_, writes)| !writes.is_empty()) else {
             return Err(Usage(format!("expected proxy|HOST:PORT BYTES.., got {rest:?}")));
