@@ -1,6 +1,6 @@
 Feature: No way around the proxy
-  With network: allowlist the only way out is the proxy. What does not use it does not get out.
-  So far: TCP and names. UDP, ICMP, IPv6 and raw packets follow.
+  With network: allowlist the only way out is the proxy. What does not use it does not get out: by no protocol, to no address,
+  by no kind of socket.
 
   @NET-03
   Rule: network: allowlist: a direct connection to any host fails
@@ -22,6 +22,17 @@ Feature: No way around the proxy
         | an address                  | 93.184.216.35:443   |
         | the address of a listed one | 93.184.216.34:80    |
         | a port of another service   | 93.184.216.35:22    |
+        | a DNS server by TCP         | 9.9.9.9:53          |
+
+    Scenario Outline: cannot connect directly by IPv6 to <what>
+      When the step runs the probe "connect --proxy none <authority>"
+      Then no origin answers
+      And bare, the same probe reaches an origin
+
+      Examples:
+        | what                      | authority              |
+        | an address                | [2600:2::ffff]:443     |
+        | a port of another service | [2600:2::ffff]:22      |
 
     Scenario: cannot connect directly while the proxy is in use
       When the step runs the probe "connect --proxy connect allowed.example:443 + connect --proxy none blocked.example:443 + connect --proxy none 93.184.216.35:80"
@@ -29,9 +40,102 @@ Feature: No way around the proxy
       And the origin "blocked" does not answer
       And bare, "blocked.example:443" answers
 
+    Scenario Outline: cannot send a datagram to <what>
+      When the step runs the probe "datagram <words>"
+      Then no action gets an answer
+      And bare, the same probe gets one
+
+      Examples:
+        | what                                          | words                           |
+        | an address                                    | 93.184.216.35:9999              |
+        | an address, connected                         | --connected 93.184.216.35:9999  |
+        | the address of a listed one                   | 93.184.216.34:9999              |
+        | the port of QUIC                              | 93.184.216.34:443               |
+        | the port of QUIC, connected                   | --connected 93.184.216.34:443   |
+        | the port of DNS                               | 93.184.216.35:53                |
+        | the port of DNS, connected                    | --connected 93.184.216.35:53    |
+
+    # Data leaves in echo requests as in any others
+    Scenario Outline: cannot send an echo request to <what>
+      When the step runs the probe "datagram --icmp <words>"
+      Then no action gets an answer
+      And bare, the same probe gets one
+
+      Examples:
+        | what                        | words                        |
+        | an address                  | 93.184.216.35:1              |
+        | an address, connected       | --connected 93.184.216.35:1  |
+        | the address of a listed one | 93.184.216.34:1              |
+        | an address of IPv6          | [2600:2::ffff]:1             |
+
+    Scenario Outline: cannot ask a DNS server for a name <how>
+      When the step runs the shell command "<command>"
+      Then no address of the world arrives
+      And bare, the same command gets one
+
+      Examples:
+        | how                           | command                                    |
+        | with the system's resolver    | getent ahosts blocked.example; true        |
+        | that is listed                | getent ahosts allowed.example; true        |
+
     # A process that drops the proxy's variables goes nowhere (case N01)
     @case:N01
     Scenario: a process without the proxy's variables cannot connect
       When the step runs the shell command "env -i tools/probe connect --proxy none blocked.example:443"
       Then no origin answers
       And bare, "blocked.example:443" answers
+
+    # Root of its own user namespace, in a network namespace of its own: there is nothing in it
+    Scenario Outline: cannot connect from <where>
+      When the step runs the probe "<steps> + connect --proxy none blocked.example:443 + connect --proxy none 93.184.216.35:80"
+      Then no origin answers
+      And bare, "blocked.example:443" answers
+
+      Examples:
+        | where                    | steps                |
+        | a user namespace         | userns               |
+        | a network namespace      | userns + unshare net |
+
+    # What forwards inside runs as the step's user, if it is a process at all
+    @case:N07
+    Scenario: a step that kills whatever it can see opens no other way
+      When the step runs the shell command "kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; tools/probe connect --proxy connect blocked.example:443 + connect --proxy http blocked.example:80 + connect --proxy none blocked.example:443; true"
+      Then no origin answers
+      And bare, "blocked.example:443" answers
+
+    @case:N07 @program:python3
+    Scenario: a step that takes over the proxy's port opens no other way
+      When the step runs the shell command "kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; python3 -c 'import os, socket, time; p = int(os.environ["HTTPS_PROXY"].rsplit(":", 1)[1].strip("/")); s = socket.create_server(("127.0.0.1", p), reuse_port=True); open("taken", "w"); time.sleep(2)' & sleep 0.5; tools/probe connect --timeout 700 --proxy connect blocked.example:443 + every-way blocked.example:443; true"
+      Then no origin answers
+      And bare, "blocked.example:443" answers
+
+    @case:N07
+    Scenario: what a step kills is nobody else's
+      When while an attempt waits and then runs "tools/probe connect --proxy connect allowed.example:443", another runs "kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; true"
+      Then in the first attempt, the origin "allowed" answers
+      And planted, with no host allowed no origin answers
+
+    # Asks every port and every socket that it can see for a host that is not listed
+    Scenario: nobody inside leads to a host that is not listed
+      When the step runs the probe "every-way blocked.example:443"
+      Then no origin answers
+      And planted, with "blocked.example" allowed the same command reaches an origin
+
+    # raw(7) and packet(7) want a capability that an ordinary user does not have bare either
+    @extra @needs:backend
+    Scenario Outline: cannot make a <what> socket
+      When the step runs the probe "socket-type <kind>"
+      Then no action succeeds
+      And weakened, with "CAP_NET_RAW" given, the same probe succeeds
+
+      Examples:
+        | what        | kind   |
+        | raw         | raw    |
+        | raw IPv6    | raw6   |
+        | packet      | packet |
+
+    @extra @needs:backend
+    Scenario: cannot make a raw socket from a user namespace
+      When the step runs the probe "userns + socket-type raw"
+      Then the last action fails
+      And weakened, with "CAP_NET_RAW" given, the probe "socket-type raw" succeeds

@@ -116,12 +116,26 @@ impl Plan {
 
     /// `egress:` of the block.
     pub fn egress(&mut self) -> &mut Map<String, Value> {
-        object(self.block().entry("egress").or_insert_with(|| json!({})))
+        egress(self.block())
     }
 
     /// Adds a host to `egress.allow`.
     pub fn allow(&mut self, host: &str) {
         push(self.egress(), "allow", host);
+    }
+
+    /// Adds a host to the step's own `egress.allow`.
+    pub fn allow_for_step(&mut self, host: &str) {
+        push(egress(object(self.step_sandbox.get_or_insert_with(|| json!({})))), "allow", host);
+    }
+
+    /// Takes `egress.allow` out of all blocks.
+    pub fn forget_hosts(&mut self) {
+        for block in [&mut self.sandbox, &mut self.step_sandbox].into_iter().flatten() {
+            if let Some(Value::Object(egress)) = block.get_mut("egress") {
+                egress.remove("allow");
+            }
+        }
     }
 
     /// Adds a path to `allow_read` or `allow_write` of the factory's block.
@@ -255,6 +269,10 @@ fn push(block: &mut Map<String, Value>, list: &str, word: &str) {
     if let Value::Array(list) = block.entry(list).or_insert_with(|| json!([])) {
         list.push(json!(word));
     }
+}
+
+fn egress(block: &mut Map<String, Value>) -> &mut Map<String, Value> {
+    object(block.entry("egress").or_insert_with(|| json!({})))
 }
 
 fn object(value: &mut Value) -> &mut Map<String, Value> {

@@ -23,6 +23,7 @@ use crate::furnished::Furnished;
 use crate::lab::Lab;
 use crate::lab::bystander::Bystander;
 use crate::lab::ipc::{Content, Shared};
+use crate::lab::local::Local;
 use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::outside::Outside;
@@ -152,6 +153,8 @@ pub struct Scene {
     pub acting: Acting,
     /// What attempts had committed when their launchers were killed.
     pub committed: Vec<Committed>,
+    /// Services on the host's localhost.
+    pub local: Option<Local>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -187,6 +190,7 @@ impl Scene {
             config: Vec::new(),
             acting: Acting::default(),
             committed: Vec::new(),
+            local: None,
             attempts: 0,
         }
     }

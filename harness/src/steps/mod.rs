@@ -20,6 +20,7 @@ mod launching;
 mod limits;
 mod marks;
 mod namespaces;
+mod network;
 mod outside;
 mod passing;
 mod processes;

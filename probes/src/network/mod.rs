@@ -2,6 +2,9 @@
 
 mod connect;
 #[cfg(target_os = "linux")]
+mod datagram;
+mod every_way;
+#[cfg(target_os = "linux")]
 mod family;
 mod http;
 mod resolve;
@@ -11,6 +14,9 @@ use crate::action::{Entry, boxed};
 
 pub const ACTIONS: &[Entry] = &[
     ("connect", |words| boxed(connect::Connect::parse(words))),
+    #[cfg(target_os = "linux")]
+    ("datagram", |words| boxed(datagram::Datagram::parse(words))),
+    ("every-way", |words| boxed(every_way::EveryWay::parse(words))),
     ("socket", |words| boxed(socket::Socket::parse(words))),
     #[cfg(target_os = "linux")]
     ("socket-type", |words| boxed(family::SocketType::parse(words))),
