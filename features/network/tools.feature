@@ -24,7 +24,7 @@ Feature: Programs that know of no proxy
 
     @case:N01 @program:bash
     Scenario Outline: bash does not get out by /dev/tcp to <host>
-      When the step runs the shell command "timeout 20 bash -c 'exec 3<>/dev/tcp/<host>/80 && printf \"GET / HTTP/1.0\\r\\n\\r\\n\" >&3 && cat <&3'; true"
+      When the step runs the shell command "timeout 20 bash -c 'exec 3<>/dev/tcp/<host>/80 && printf "GET / HTTP/1.0\r\n\r\n" >&3 && cat <&3'; true"
       Then no origin answers
       And bare, the same command reaches an origin
 
@@ -68,7 +68,7 @@ Feature: Programs that know of no proxy
 
     @case:N01 @program:python3
     Scenario Outline: a socket of python does not get out to <host>
-      When the step runs the shell command "python3 -c 'import socket; s = socket.create_connection((\"<host>\", 80), 5); s.sendall(b\"GET / HTTP/1.0\\r\\n\\r\\n\"); print(s.recv(9999))' 2>&1; true"
+      When the step runs the shell command "python3 -c 'import socket; s = socket.create_connection(("<host>", 80), 5); s.sendall(b"GET / HTTP/1.0\r\n\r\n"); print(s.recv(9999))' 2>&1; true"
       Then no origin answers
       And bare, the same command reaches an origin
 

@@ -48,6 +48,8 @@ pub struct Plan {
     pub repos: Vec<Repo>,
     /// What the step executes.
     pub action: Action,
+    /// The step's `handshake:`; empty = it has none.
+    pub handshake: Vec<String>,
     /// The step's `env:`.
     pub env: Map<String, Value>,
     /// The name the factory is asked for; the step's own is `probe`.
@@ -91,6 +93,7 @@ impl Default for Plan {
             step_sandbox_text: None,
             repos: vec![("demo".to_owned(), None)],
             action: Action::Run(vec!["/bin/true".to_owned()]),
+            handshake: Vec::new(),
             env: Map::new(),
             asked: STEP.to_owned(),
             spoilt: None,
@@ -208,6 +211,9 @@ impl Plan {
                 step.insert("provider".into(), json!(name));
                 step.insert("prompt".into(), json!(prompt));
             }
+        }
+        if !self.handshake.is_empty() {
+            step.insert("handshake".into(), json!(self.handshake));
         }
         if !self.env.is_empty() {
             step.insert("env".into(), Value::Object(self.env.clone()));

@@ -13,8 +13,6 @@ pub enum Weakening {
     Mounted(OsString),
     /// What makes this mount read-only.
     Writable(OsString),
-    /// What takes this capability away.
-    Given(OsString),
 }
 
 const READ_ONLY: [(&str, &str); 2] = [("--ro-bind", "--bind"), ("--ro-bind-try", "--bind-try")];
@@ -26,7 +24,6 @@ impl Weakening {
             "without" => Self::Without(what.to_str()?.split_whitespace().map(OsString::from).collect()),
             "mounted" => Self::Mounted(what.to_owned()),
             "writable" => Self::Writable(what.to_owned()),
-            "given" => Self::Given(what.to_owned()),
             _ => return None,
         })
     }
@@ -47,11 +44,6 @@ impl Weakening {
                 // After everything that is mounted, and before what makes the root read-only: a mount point may be missing.
                 let end = options.iter().position(|option| option[0] == "--remount-ro").unwrap_or(options.len());
                 options.insert(end, vec!["--bind".into(), path.clone(), path.clone()]);
-                Ok(())
-            }
-            Self::Given(capability) => {
-                // Capabilities are taken and given in their order.
-                options.push(vec!["--cap-add".into(), capability.clone()]);
                 Ok(())
             }
             Self::Writable(path) => {

@@ -4,6 +4,7 @@
 
 mod agents;
 mod allowed;
+mod allowlist;
 mod asking;
 mod bystander;
 mod crash;

@@ -207,14 +207,6 @@ async fn bare_address(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then("the last action fails")]
-fn last_fails(scene: &mut Scene) -> StepResult {
-    let report = &scene.last()?.report;
-    let (held, seen) = (report.lines.last().is_some_and(|l| !l.ok), report.summary());
-    scene.found(held, seen);
-    Ok(())
-}
-
 /// What a kernel without IPv6 cannot show.
 fn no_family(command: &[String]) -> Option<String> {
     let asked = command.iter().any(|word| word.contains("[2600:") || word.contains("[::1]"));

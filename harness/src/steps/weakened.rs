@@ -7,7 +7,6 @@ use super::{StepResult, secrets, writes};
 use crate::lab::fault::Fault;
 use crate::lab::{SABOTEUR, SUITE};
 use crate::launch::Launch;
-use crate::plan::Action;
 use crate::scene::Scene;
 use crate::verdict::ControlKind;
 
@@ -27,17 +26,6 @@ async fn succeeds(scene: &mut Scene, how: String, what: String, state: String) -
     let shown = !launch.report.lines.is_empty() && launch.report.lines.iter().all(|l| l.ok);
     control(scene, shown, &launch, secrets::told(&launch));
     Ok(())
-}
-
-#[then(regex = r#"^weakened, with "(CAP_\w+)" given, the same probe succeeds$"#)]
-async fn given_succeeds(scene: &mut Scene, what: String) -> StepResult {
-    succeeds(scene, "with".to_owned(), what, " given".to_owned()).await
-}
-
-#[then(regex = r#"^weakened, with "(CAP_\w+)" given, the probe "([^"]+)" succeeds$"#)]
-async fn given_another(scene: &mut Scene, what: String, words: String) -> StepResult {
-    scene.plan.action = Action::Run(scene.probe(&words)?);
-    succeeds(scene, "with".to_owned(), what, " given".to_owned()).await
 }
 
 #[then(
@@ -78,7 +66,6 @@ async fn weakened(scene: &mut Scene, how: &str, what: &str, state: &str) -> Resu
         ("without", "") => "without",
         ("with the host's", "mounted") => "mounted",
         ("with", "writable") => "writable",
-        ("with", "given") => "given",
         _ => return Err(format!("nobody knows how to weaken {how} \"{what}\"{state}")),
     };
     let what = scene.expand(what)?.replace('\'', "'\\''");
