@@ -25,6 +25,7 @@ Feature: Each attempt and its proxy
       Then the proxy's variables name a proxy on loopback
       And planted, with network open they name none
 
+    @needs:factory
     Scenario Outline: they are set for what an agent of <provider> starts
       Given the step is run by the provider "<provider>" with the prompt "tools/probe env HTTPS_PROXY HTTP_PROXY https_proxy http_proxy NO_PROXY"
       When the step is run

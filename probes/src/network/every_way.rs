@@ -1,6 +1,7 @@
-//! `every-way HOST:PORT`: asks whoever listens to be led to HOST:PORT. It calls every TCP port of both loopback addresses and
-//! every socket file that it can see, and sends each a CONNECT, and an absolute-form GET on another connection. It tells who
-//! could be called and what they said; it never waits long for an answer.
+//! `every-way HOST:PORT`: asks whoever listens to be led to HOST:PORT. It calls every TCP port that /proc shows somebody to
+//! listen on (all ports, if it shows none), at both loopback addresses, and every socket file that it can see, and sends each
+//! a CONNECT, and an absolute-form GET on another connection. It tells who could be called and what they said; it never waits
+//! long for an answer.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -62,8 +63,15 @@ impl Action for EveryWay {
 
     fn run(&self) -> Seen {
         let mut said = Vec::new();
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
+        let mut ports: Vec<u16> = tables.iter().flat_map(|table| listening(table)).collect();
+        if ports.is_empty() {
+            ports = (1..=u16::MAX).collect();
+        }
+        ports.sort_unstable();
+        ports.dedup();
         for host in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
-            for port in 1..=u16::MAX {
+            for &port in &ports {
                 let address = SocketAddr::new(host, port);
                 said.extend(self.said(|| tcp(address)).map(|words| (address.to_string(), words)));
             }
@@ -76,6 +84,17 @@ impl Action for EveryWay {
         };
         Seen::ok(Json::object([("open", Json::list(said.into_iter().map(told)))]))
     }
+}
+
+/// The ports in state LISTEN (0A) of a table of proc_net(5).
+fn listening(table: &str) -> Vec<u16> {
+    let port = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (_, port) = words.nth(1)?.rsplit_once(':')?;
+        (words.nth(1)? == "0A").then_some(())?;
+        u16::from_str_radix(port, 16).ok()
+    };
+    table.lines().filter_map(port).collect()
 }
 
 fn tcp(address: SocketAddr) -> io::Result<OwnedFd> {
@@ -122,4 +141,15 @@ fn socket_files() -> Vec<OsString> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_listens_stands_in_the_table() {
+        let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:0C38 00000000:0000 0A 00000000:00000000\n   1: 0100007F:1F90 0100007F:0C38 01 0\n";
+        assert_eq!(listening(table), [3128]);
+    }
 }

@@ -36,7 +36,6 @@ impl Socket {
         let [at] = words.exactly(["PATH|@NAME"])?;
         Ok(Self { kind, at })
     }
-
 }
 
 /// A connection to PATH or @NAME. A call on a non-blocking socket ends at once (EAGAIN for a full backlog).

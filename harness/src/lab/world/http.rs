@@ -50,7 +50,10 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(mut call: Call<S>) -> io::
 }
 
 /// Takes one request from the connection; none at its end.
-async fn next<S: AsyncRead + AsyncWrite + Unpin>(call: &mut Call<S>, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
+async fn next<S: AsyncRead + AsyncWrite + Unpin>(
+    call: &mut Call<S>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<Option<Request>> {
     let end = loop {
         if let Some(at) = find(buffer, b"\r\n\r\n") {
             break at + 4;
@@ -127,7 +130,8 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
             return Ok(false);
         }
         Manner::Switch => {
-            let head = format!("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: lab\r\n\r\n{token}");
+            let head =
+                format!("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: lab\r\n\r\n{token}");
             call.stream.write_all(head.as_bytes()).await?;
             while call.read(buffer).await? {}
             return Ok(false);

@@ -20,11 +20,7 @@ use journal::Journal;
 use origin::Origins;
 
 /// Serves until the lab ends; `bound` is called once every socket is there. The engine asks through `engine`.
-pub fn serve(
-    authority: tls::Authority,
-    engine: UnixStream,
-    bound: impl FnOnce() -> io::Result<()>,
-) -> io::Result<()> {
+pub fn serve(authority: tls::Authority, engine: UnixStream, bound: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
