@@ -106,18 +106,18 @@ Feature: Each attempt and its proxy
       And services listen on the host's localhost
 
     Scenario Outline: a leased port is reached at <authority>
-      Given "localhost:{port}" is allowed
+      Given "localhost:{local-port}" is allowed
       When the step runs the probe "connect --proxy none <authority>"
       Then the origin "local" answers
       And planted, with no host allowed no origin answers
 
       Examples:
         | authority        |
-        | localhost:{port} |
-        | 127.0.0.1:{port} |
+        | localhost:{local-port} |
+        | 127.0.0.1:{local-port} |
 
     Scenario: nobody inside leads to a port that is not leased
-      Given "localhost:{port}" is allowed
+      Given "localhost:{local-port}" is allowed
       When the step runs the probe "every-way localhost:{other-port}"
       Then the origin "other" does not answer
       And planted, with "localhost:{other-port}" allowed the same command reaches an origin

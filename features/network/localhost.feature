@@ -18,12 +18,12 @@ Feature: The host's localhost
 
       Examples:
         | where                         | authority         |
-        | localhost                     | localhost:{port}  |
-        | 127.0.0.1                     | 127.0.0.1:{port}  |
-        | another address of 127.0.0.0  | 127.0.0.2:{port}  |
-        | the address of all            | 0.0.0.0:{port}    |
-        | ::1                           | [::1]:{port}      |
-        | the host's own address        | 10.9.0.2:{port}   |
+        | localhost                     | localhost:{local-port}  |
+        | 127.0.0.1                     | 127.0.0.1:{local-port}  |
+        | another address of 127.0.0.0  | 127.0.0.2:{local-port}  |
+        | the address of all            | 0.0.0.0:{local-port}    |
+        | ::1                           | [::1]:{local-port}      |
+        | the host's own address        | 10.9.0.2:{local-port}   |
 
     Scenario Outline: cannot reach a service of the host by <way> at <where>
       Given the host "allowed.example" is allowed
@@ -33,15 +33,15 @@ Feature: The host's localhost
 
       Examples:
         | way     | where                   | authority          | bare              |
-        | connect | localhost               | localhost:{port}   | localhost:{port}  |
-        | http    | localhost               | localhost:{port}   | localhost:{port}  |
-        | connect | 127.0.0.1               | 127.0.0.1:{port}   | 127.0.0.1:{port}  |
-        | http    | 127.0.0.1               | 127.0.0.1:{port}   | 127.0.0.1:{port}  |
-        | connect | ::1                     | [::1]:{port}       | localhost:{port}  |
-        | connect | the address of all      | 0.0.0.0:{port}     | 0.0.0.0:{port}    |
-        | connect | 127.1                   | 127.1:{port}       | 127.0.0.1:{port}  |
-        | connect | the host's own address  | 10.9.0.2:{port}    | 10.9.0.2:{port}   |
-        | http    | the host's own address  | 10.9.0.2:{port}    | 10.9.0.2:{port}   |
+        | connect | localhost               | localhost:{local-port}   | localhost:{local-port}  |
+        | http    | localhost               | localhost:{local-port}   | localhost:{local-port}  |
+        | connect | 127.0.0.1               | 127.0.0.1:{local-port}   | 127.0.0.1:{local-port}  |
+        | http    | 127.0.0.1               | 127.0.0.1:{local-port}   | 127.0.0.1:{local-port}  |
+        | connect | ::1                     | [::1]:{local-port}       | localhost:{local-port}  |
+        | connect | the address of all      | 0.0.0.0:{local-port}     | 0.0.0.0:{local-port}    |
+        | connect | 127.1                   | 127.1:{local-port}       | 127.0.0.1:{local-port}  |
+        | connect | the host's own address  | 10.9.0.2:{local-port}    | 10.9.0.2:{local-port}   |
+        | http    | the host's own address  | 10.9.0.2:{local-port}    | 10.9.0.2:{local-port}   |
 
     Scenario Outline: cannot send a datagram to a service of the host at <where>
       When the step runs the probe "datagram <words>"
@@ -50,10 +50,10 @@ Feature: The host's localhost
 
       Examples:
         | where                        | words                        |
-        | 127.0.0.1                    | 127.0.0.1:{port}             |
-        | 127.0.0.1, connected         | --connected 127.0.0.1:{port} |
-        | ::1                          | [::1]:{port}                 |
-        | the host's own address       | 10.9.0.2:{port}              |
+        | 127.0.0.1                    | 127.0.0.1:{local-port}             |
+        | 127.0.0.1, connected         | --connected 127.0.0.1:{local-port} |
+        | ::1                          | [::1]:{local-port}                 |
+        | the host's own address       | 10.9.0.2:{local-port}              |
 
     Scenario: cannot reach an abstract socket of the host
       When the step runs the probe "socket @lab-abstract"
@@ -61,15 +61,15 @@ Feature: The host's localhost
       And bare, the same probe gets the secret
 
     Scenario: nobody inside leads to a service of the host
-      When the step runs the probe "every-way localhost:{port}"
+      When the step runs the probe "every-way localhost:{local-port}"
       Then no origin answers
-      And planted, with "localhost:{port}" allowed the same command reaches an origin
+      And planted, with "localhost:{local-port}" allowed the same command reaches an origin
 
     # NO_PROXY sends clients there directly: an entry that only the proxy heeds is of no use to them (claude-code 65482)
     @case:N06 @case:A08
     Scenario Outline: a service that is named is reached <how>
-      Given "localhost:{port}" is allowed
-      When the step runs the probe "connect --proxy <way> localhost:{port}"
+      Given "localhost:{local-port}" is allowed
+      When the step runs the probe "connect --proxy <way> localhost:{local-port}"
       Then the origin "local" answers
       And planted, with no host allowed no origin answers
 
@@ -82,7 +82,7 @@ Feature: The host's localhost
     # An entry for one port that opens every port (shpwrck/tactics 315)
     @case:N09 @case:A08
     Scenario Outline: beside a service that is named, cannot reach another port <how>
-      Given "localhost:{port}" is allowed
+      Given "localhost:{local-port}" is allowed
       When the step runs the probe "connect --proxy <way> <authority>"
       Then no origin answers
       And bare, the probe "connect --proxy none <bare>" reaches an origin
@@ -97,21 +97,21 @@ Feature: The host's localhost
 
     @case:A08
     Scenario Outline: beside a service that is named, cannot reach its port at <where> by <way>
-      Given "localhost:{port}" is allowed
+      Given "localhost:{local-port}" is allowed
       When the step runs the probe "connect --proxy <way> <authority>"
       Then no origin answers
       And bare, the probe "connect --proxy none <bare>" reaches an origin
 
       Examples:
         | way     | where                        | authority             | bare              |
-        | connect | another address of 127.0.0.0 | 127.0.0.2:{port}      | 127.0.0.2:{port}  |
-        | connect | the host's own address       | 10.9.0.2:{port}       | 10.9.0.2:{port}   |
-        | http    | the host's own address       | 10.9.0.2:{port}       | 10.9.0.2:{port}   |
-        | none    | the host's own address       | 10.9.0.2:{port}       | 10.9.0.2:{port}   |
-        | connect | a name below localhost       | foo.localhost:{port}  | 127.0.0.1:{port}  |
+        | connect | another address of 127.0.0.0 | 127.0.0.2:{local-port}      | 127.0.0.2:{local-port}  |
+        | connect | the host's own address       | 10.9.0.2:{local-port}       | 10.9.0.2:{local-port}   |
+        | http    | the host's own address       | 10.9.0.2:{local-port}       | 10.9.0.2:{local-port}   |
+        | none    | the host's own address       | 10.9.0.2:{local-port}       | 10.9.0.2:{local-port}   |
+        | connect | a name below localhost       | foo.localhost:{local-port}  | 127.0.0.1:{local-port}  |
 
     Scenario: beside a service that is named, cannot send it datagrams
-      Given "localhost:{port}" is allowed
-      When the step runs the probe "datagram 127.0.0.1:{port}"
+      Given "localhost:{local-port}" is allowed
+      When the step runs the probe "datagram 127.0.0.1:{local-port}"
       Then no origin answers
       And bare, the same probe reaches an origin

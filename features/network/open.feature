@@ -36,13 +36,13 @@ Feature: The open network
 
       Examples:
         | network | how                    | probe                                |
-        | open    | by its name            | connect --proxy none localhost:{port} |
-        | open    | by its address         | connect --proxy none 127.0.0.1:{port} |
-        | open    | by UDP                 | datagram 127.0.0.1:{port}            |
+        | open    | by its name            | connect --proxy none localhost:{local-port} |
+        | open    | by its address         | connect --proxy none 127.0.0.1:{local-port} |
+        | open    | by UDP                 | datagram 127.0.0.1:{local-port}            |
 
     Scenario: where no network is set a step reaches a service on the host's localhost
       Given services listen on the host's localhost
-      When the step runs the probe "connect --proxy none localhost:{port}"
+      When the step runs the probe "connect --proxy none localhost:{local-port}"
       Then the origin "local" answers
       And planted, with network allowlist no origin answers
 

@@ -33,6 +33,7 @@ pub mod outside;
 pub mod page;
 pub mod plan;
 pub mod probe;
+pub mod raw;
 pub mod record;
 pub mod scene;
 pub mod smoke;

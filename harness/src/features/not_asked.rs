@@ -7,6 +7,7 @@ use crate::catalogue::Catalogue;
 use crate::driver::{Kind, Manifest};
 use crate::host::landlock_abi;
 use crate::lab::Lab;
+use crate::lab::network::has_ipv6;
 use crate::verdict::Verdict;
 
 /// Replaces the steps of scenarios that the driver cannot be asked by one that says why. The others get the steps of their
@@ -62,7 +63,7 @@ fn not_asked(
             "validate" => manifest.commands.validate.is_some(),
             "check" => manifest.commands.check.is_some(),
             "backend" => manifest.backend.is_some(),
-            "landlock-scope" | "reftable" => true, // of the host, below
+            "landlock-scope" | "reftable" | "ipv6" => true, // of the host, below
             _ => false,
         };
         if !there {
@@ -76,6 +77,9 @@ fn not_asked(
     }
     if claimed && case.needs().any(|need| need == "reftable") && Lab::git().is_some_and(|version| version < REFTABLE) {
         return Some((Verdict::Moot, "this git has no reftable (before 2.45)".to_owned()));
+    }
+    if claimed && case.needs().any(|need| need == "ipv6") && !has_ipv6() {
+        return Some((Verdict::Moot, "this kernel has no IPv6 (/proc/net/if_inet6)".to_owned()));
     }
     let lacking = case.programs().find(|name| claimed && Lab::program(name).is_none());
     lacking

@@ -15,6 +15,7 @@ pub mod local;
 mod mounts;
 pub mod namespaces;
 pub mod network;
+pub mod on_host;
 pub mod programs;
 pub mod protected;
 pub mod repository;

@@ -1,6 +1,7 @@
 //! The state of one scenario: its plan, its launches, what was found, and what the controls showed.
 
 mod acting;
+mod arriving;
 mod killing;
 mod mortal;
 mod running;
@@ -8,6 +9,7 @@ mod sentinel;
 mod words;
 
 pub use acting::{Acting, Done};
+pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use mortal::Mortal;
 
@@ -155,6 +157,10 @@ pub struct Scene {
     pub committed: Vec<Committed>,
     /// Services on the host's localhost.
     pub local: Option<Local>,
+    /// A port of its own, at all special addresses.
+    pub port: Option<OwnPort>,
+    /// What had arrived when so many launches had been judged.
+    pub arrived: Option<(usize, Seen)>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -191,6 +197,8 @@ impl Scene {
             acting: Acting::default(),
             committed: Vec::new(),
             local: None,
+            port: None,
+            arrived: None,
             attempts: 0,
         }
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Scene;
+use crate::driver::Network;
 use crate::launch::Launch;
 use crate::plan::{Action, Plan};
 use crate::verdict::{Course, Verdict};
@@ -29,6 +30,9 @@ impl Scene {
             }
             let launch = self.again(&plan).await?;
             self.keep(launch);
+        }
+        if self.plan.network() == Network::Allowlist {
+            self.seen().await?; // before any control
         }
         Ok(())
     }

@@ -33,8 +33,10 @@ fn network_is(scene: &mut Scene, network: String) {
 }
 
 #[given(regex = r#"^the host "([^"]+)" is allowed$"#)]
-fn allowed(scene: &mut Scene, host: String) {
+fn allowed(scene: &mut Scene, host: String) -> StepResult {
+    let host = scene.expand_text(&host)?;
     scene.plan.allow(&host);
+    Ok(())
 }
 
 #[given("no host is allowed")]

@@ -84,6 +84,15 @@ async fn planted_no_provider(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("planted, with an empty list, no origin answers")]
+async fn planted_no_origin(scene: &mut Scene) -> StepResult {
+    let none = |plan: &mut Plan| drop(plan.egress().insert("allow".into(), serde_json::json!([])));
+    let launch = scene.changed(none).await?;
+    let shown = launch.report.ended && !answered(&launch, "");
+    scene.control(ControlKind::Planted, shown, launch.report.summary());
+    Ok(())
+}
+
 #[then(regex = r"^the step ends with (\d+)$")]
 fn ends_with(scene: &mut Scene, code: i32) -> StepResult {
     let exit = scene.last()?.exit;

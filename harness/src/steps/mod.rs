@@ -5,8 +5,10 @@
 mod agents;
 mod allowed;
 mod allowlist;
+mod arriving;
 mod asking;
 mod bystander;
+mod conversing;
 mod crash;
 mod descriptors;
 mod detached;
@@ -35,6 +37,7 @@ mod settings;
 mod shared;
 mod terminal;
 mod tree;
+mod tunnel;
 mod weakened;
 mod writes;
 

@@ -14,7 +14,7 @@ use crate::verdict::{Control, ControlKind};
 
 const ORIGIN: &str = "kusaw-origin:";
 
-/// Their ports are `{port}` and `{other-port}`.
+/// Their ports are `{local-port}` and `{other-port}`.
 #[given("services listen on the host's localhost")]
 async fn services(scene: &mut Scene) -> StepResult {
     scene.local = Some(Local::start().await.map_err(|e| format!("services of the host: {e}"))?);

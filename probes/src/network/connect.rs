@@ -3,8 +3,6 @@
 //! absolute-form GET through $HTTP_PROXY. To a proxy HOST:PORT goes exactly as given, however odd,
 //! with the user and password that the proxy's URL has. Each try ends within its timeout.
 
-use std::env;
-use std::ffi::OsString;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, RwLock};
@@ -14,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::action::Action;
 use crate::json::Json;
 use crate::network::http::{self, Connection};
+use crate::network::proxy::{self, Proxy};
 use crate::network::resolve::resolve;
 use crate::seen::{self, Seen};
 use crate::words::{Usage, Words};
@@ -71,7 +70,7 @@ impl Connect {
 
     /// Fills in what is seen as it is seen, so that an error keeps what came before it.
     fn exchange(&self, deadline: Instant, seen: &mut Try) -> Result<(), Symbol> {
-        let Dialled { host, port, authorization } = self.dialled()?;
+        let Proxy { host, port, authorization } = self.dialled()?;
         let address = SocketAddr::new(resolve(&host, deadline)?, port);
         seen.address = Some(address);
         let stream = TcpStream::connect_timeout(&address, http::left(deadline)?)?;
@@ -99,16 +98,15 @@ impl Connect {
     }
 
     /// Whom to call: the origin or the proxy.
-    fn dialled(&self) -> Result<Dialled, Symbol> {
+    fn dialled(&self) -> Result<Proxy, Symbol> {
         let names = match self.via {
             Via::Direct => {
-                return Ok(Dialled { host: self.host.clone(), port: self.port, authorization: String::new() });
+                return Ok(Proxy { host: self.host.clone(), port: self.port, authorization: String::new() });
             }
-            Via::Tunnel => ["HTTPS_PROXY", "https_proxy"],
-            Via::Http => ["HTTP_PROXY", "http_proxy"],
+            Via::Tunnel => proxy::OF_TUNNELS,
+            Via::Http => proxy::OF_REQUESTS,
         };
-        let proxy = names.iter().find_map(env::var_os).and_then(|url| Dialled::proxy(&url));
-        proxy.ok_or_else(|| Symbol("ENOPROXY".to_owned()))
+        Proxy::of(names).ok_or_else(|| Symbol("ENOPROXY".to_owned()))
     }
 
     fn request(&self, authorization: &str) -> String {
@@ -209,50 +207,5 @@ impl From<io::Error> for Symbol {
 impl From<&'static str> for Symbol {
     fn from(symbol: &'static str) -> Self {
         Self(symbol.to_owned())
-    }
-}
-
-/// Whom a try calls.
-#[derive(Debug, PartialEq, Eq)]
-struct Dialled {
-    host: String,
-    port: u16,
-    /// The header line that a proxy asks for; empty where its URL has no user.
-    authorization: String,
-}
-
-impl Dialled {
-    /// `http://user:password@host:port`; the scheme, the user and a path may be absent.
-    fn proxy(url: &OsString) -> Option<Self> {
-        let url = url.to_str()?;
-        let authority = url.strip_prefix("http://").unwrap_or(url).split('/').next()?;
-        let (user, place) = authority.rsplit_once('@').map_or((None, authority), |(user, rest)| (Some(user), rest));
-        let (host, port) = place.rsplit_once(':')?;
-        let authorization = user.map(|user| format!("Proxy-Authorization: {}\r\n", http::basic(user)));
-        Some(Self { host: host.to_owned(), port: port.parse().ok()?, authorization: authorization.unwrap_or_default() })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_proxy_url_gives_host_and_port() {
-        let proxy = |url: &str| Dialled::proxy(&url.into()).map(|d| (d.host, d.port, d.authorization));
-        for url in ["http://127.0.0.1:3128", "http://127.0.0.1:3128/", "127.0.0.1:3128"] {
-            assert_eq!(proxy(url), Some(("127.0.0.1".to_owned(), 3128, String::new())), "{url}");
-        }
-        assert_eq!(proxy("http://[::1]:80"), Some(("[::1]".to_owned(), 80, String::new())));
-        for url in ["", "http://proxy", "http://proxy:x", "http://proxy:70000"] {
-            assert_eq!(proxy(url), None, "{url}");
-        }
-    }
-
-    #[test]
-    fn a_proxy_url_may_have_a_user() {
-        let proxy = Dialled::proxy(&"http://srt:p%40ss@localhost:3128/".into()).unwrap();
-        let authorization = "Proxy-Authorization: Basic c3J0OnBAc3M=\r\n".to_owned();
-        assert_eq!(proxy, Dialled { host: "localhost".to_owned(), port: 3128, authorization });
     }
 }

@@ -2,7 +2,7 @@
 //! connection open does not cost a timeout. Everything stays bytes; nothing is checked.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 /// The most that is kept of an answer.
@@ -53,6 +53,30 @@ impl Connection {
         }
         reply.truncate(MAX_REPLY);
         Ok(reply)
+    }
+
+    /// What comes until nothing came for so long, at most `max` bytes. Before the first byte it has all of its time. Whether
+    /// the other side has hung up goes to `closed`.
+    pub fn until_lull(&mut self, lull: Duration, max: usize, closed: &mut bool) -> Vec<u8> {
+        let mut heard = std::mem::take(&mut self.waiting);
+        while heard.len() < max {
+            let until = if heard.is_empty() { self.deadline } else { self.deadline.min(Instant::now() + lull) };
+            match self.more(until) {
+                Ok(true) => heard.append(&mut self.waiting),
+                Ok(false) => *closed = true,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => *closed = true,
+                Err(_) => break, // nothing came
+            }
+            if *closed {
+                break;
+            }
+        }
+        heard.truncate(max);
+        heard
+    }
+
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.stream.shutdown(how)
     }
 
     /// Waits for bytes; false at the end of the stream, or where more than enough are waiting.

@@ -1,18 +1,18 @@
-//! A name to an IPv4 address: literals, /etc/hosts, then one DNS question for A over UDP to the first
-//! nameserver of /etc/resolv.conf, asked once. Own code because a static glibc loads its resolver at
+//! A name to an address: literals, /etc/hosts, then a DNS question for A over UDP to the first nameserver of
+//! /etc/resolv.conf, asked once; a name that has no A is asked for AAAA. Own code because a static glibc loads its resolver at
 //! run time, from wherever it happens to run, and because a probe should show one packet as one
 //! packet: no search list, no retry, no cache.
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Looks a name up; the error is a symbol in the manner of getaddrinfo(3): `EAI_NONAME` (there is
-/// none), `EAI_AGAIN` (no usable answer), `ENORESOLVER` (nobody to ask).
+/// none), `EAI_NODATA` (it has no address), `EAI_AGAIN` (no usable answer), `ENORESOLVER` (nobody to ask).
 pub fn resolve(name: &str, deadline: Instant) -> Result<IpAddr, &'static str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     if let Ok(literal) = name.trim_start_matches('[').trim_end_matches(']').parse() {
@@ -25,7 +25,8 @@ pub fn resolve(name: &str, deadline: Instant) -> Result<IpAddr, &'static str> {
     let conf = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let server = nameserver(&conf).ok_or("ENORESOLVER")?;
     let deadline = deadline.min(Instant::now() + PATIENCE);
-    ask(server, name, deadline).map_err(|_| "EAI_AGAIN")?.map(IpAddr::V4)
+    let asked = |kind| ask(server, name, kind, deadline).map_err(|_| "EAI_AGAIN")?;
+    asked(A).or_else(|symbol| if symbol == NO_DATA { asked(AAAA) } else { Err(symbol) })
 }
 
 /// The first line of a hosts file that has the name; IPv4 before IPv6.
@@ -46,11 +47,18 @@ fn nameserver(conf: &str) -> Option<SocketAddr> {
     })
 }
 
-type Answer = Result<Ipv4Addr, &'static str>;
+type Answer = Result<IpAddr, &'static str>;
 
-fn ask(server: SocketAddr, name: &str, deadline: Instant) -> io::Result<Answer> {
+/// Types of records, RFC 1035 and RFC 3596.
+const A: u16 = 1;
+const AAAA: u16 = 28;
+
+/// The name is there, and has no record of this type.
+const NO_DATA: &str = "EAI_NODATA";
+
+fn ask(server: SocketAddr, name: &str, kind: u16, deadline: Instant) -> io::Result<Answer> {
     let id = ident();
-    let Some(question) = question(id, name) else {
+    let Some(question) = question(id, name, kind) else {
         return Ok(Err("EAI_NONAME"));
     };
     let any: SocketAddr = if server.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
@@ -65,7 +73,7 @@ fn ask(server: SocketAddr, name: &str, deadline: Instant) -> io::Result<Answer> 
         }
         socket.set_read_timeout(Some(left))?;
         let length = socket.recv(&mut packet)?;
-        if let Some(answer) = answer(&packet[..length], id) {
+        if let Some(answer) = answer(&packet[..length], id, kind) {
             return Ok(answer);
         }
     }
@@ -77,7 +85,7 @@ fn ident() -> u16 {
 }
 
 /// RFC 1035 section 4: header with "recursion desired", one question. None where no name can be so.
-fn question(id: u16, name: &str) -> Option<Vec<u8>> {
+fn question(id: u16, name: &str, kind: u16) -> Option<Vec<u8>> {
     let mut packet = Vec::with_capacity(name.len() + 18);
     packet.extend(id.to_be_bytes());
     packet.extend([1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -86,12 +94,13 @@ fn question(id: u16, name: &str) -> Option<Vec<u8>> {
         packet.push(length);
         packet.extend(label.as_bytes());
     }
-    (name.len() <= 253).then(|| packet.extend([0, 0, 1, 0, 1]))?;
+    let [high, low] = kind.to_be_bytes();
+    (name.len() <= 253).then(|| packet.extend([0, high, low, 0, 1]))?;
     Some(packet)
 }
 
-/// The first A record of a packet; None where it is no answer to this question.
-fn answer(packet: &[u8], id: u16) -> Option<Answer> {
+/// The first record of this type in a packet; None where it is no answer to this question.
+fn answer(packet: &[u8], id: u16, wanted: u16) -> Option<Answer> {
     let word = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));
     if word(0)? != id || packet.get(2)? & 0x80 == 0 {
         return None;
@@ -110,12 +119,16 @@ fn answer(packet: &[u8], id: u16) -> Option<Answer> {
         at = after_name(packet, at)?;
         let (kind, class, length) = (word(at)?, word(at + 2)?, usize::from(word(at + 8)?));
         let data = packet.get(at + 10..at + 10 + length)?;
-        if let (1, 1, Ok(octets)) = (kind, class, <[u8; 4]>::try_from(data)) {
-            return Some(Ok(octets.into()));
+        let address = match wanted {
+            A => <[u8; 4]>::try_from(data).map(IpAddr::from),
+            _ => <[u8; 16]>::try_from(data).map(IpAddr::from),
+        };
+        if let (true, 1, Ok(address)) = (kind == wanted, class, address) {
+            return Some(Ok(address));
         }
         at += 10 + length;
     }
-    Some(Err("EAI_NONAME"))
+    Some(Err(NO_DATA))
 }
 
 /// Where a name ends: at its root label, or behind a compression pointer.
@@ -132,6 +145,7 @@ fn after_name(packet: &[u8], mut at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
 
     const CNAME_AND_A: &[u8] = b"\x12\x34\x81\x80\x00\x01\x00\x02\x00\x00\x00\x00\x01a\x01b\x00\x00\x01\x00\x01\
         \xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x05\x00\x04\x01c\xc0\x0e\
@@ -139,14 +153,15 @@ mod tests {
 
     #[test]
     fn an_a_record_behind_a_cname_is_found() {
-        assert_eq!(answer(CNAME_AND_A, 0x1234), Some(Ok(Ipv4Addr::new(203, 0, 113, 7))));
-        assert_eq!(answer(CNAME_AND_A, 0x1235), None);
+        assert_eq!(answer(CNAME_AND_A, 0x1234, A), Some(Ok(IpAddr::from([203, 0, 113, 7]))));
+        assert_eq!(answer(CNAME_AND_A, 0x1234, AAAA), Some(Err(NO_DATA)));
+        assert_eq!(answer(CNAME_AND_A, 0x1235, A), None);
     }
 
     #[test]
     fn a_broken_packet_is_no_answer() {
         for length in 0..CNAME_AND_A.len() {
-            assert_eq!(answer(&CNAME_AND_A[..length], 0x1234), None, "{length} bytes");
+            assert_eq!(answer(&CNAME_AND_A[..length], 0x1234, A), None, "{length} bytes");
         }
     }
 
@@ -155,16 +170,16 @@ mod tests {
         for (code, symbol) in [(2, "EAI_AGAIN"), (3, "EAI_NONAME"), (5, "EAI_AGAIN")] {
             let mut packet = CNAME_AND_A.to_vec();
             packet[3] = 0x80 | code;
-            assert_eq!(answer(&packet, 0x1234), Some(Err(symbol)));
+            assert_eq!(answer(&packet, 0x1234, A), Some(Err(symbol)));
         }
     }
 
     #[test]
     fn a_question_has_labels() {
-        let packet = question(7, "ab.c").unwrap();
+        let packet = question(7, "ab.c", A).unwrap();
         assert_eq!(&packet[12..], b"\x02ab\x01c\x00\x00\x01\x00\x01");
-        assert!(question(7, "a..b").is_none() && question(7, "").is_none());
-        assert!(question(7, &"x".repeat(64)).is_none() && question(7, &"x.".repeat(130)).is_none());
+        assert!(question(7, "a..b", A).is_none() && question(7, "", A).is_none());
+        assert!(question(7, &"x".repeat(64), A).is_none() && question(7, &"x.".repeat(130), A).is_none());
     }
 
     #[test]

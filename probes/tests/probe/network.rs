@@ -1,4 +1,4 @@
-//! `connect`: directly and through a proxy.
+//! `connect`, `converse` and `hello`: directly and through a proxy.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -124,6 +124,51 @@ fn many_tries_are_counted() {
     assert_eq!(seen["detail"]["counts"], json!({"ok": 16, "refused": 0}));
     let seen = through(&proxy, "connect --proxy http --times 3 bad.invalid:80");
     assert_eq!(seen["detail"]["counts"], json!({"ok": 0, "refused": 3}));
+}
+
+#[test]
+fn raw_bytes_arrive_as_they_are_and_every_answer_is_told() {
+    let echo = server(|asked, mut stream| {
+        say(&stream, &format!("HTTP/1.1 200 OK\r\n\r\n{asked}"));
+        let mut more = Vec::new();
+        stream.read_to_end(&mut more).unwrap();
+        stream.write_all(&more).unwrap();
+    });
+    let seen = one(&format!(r"converse --eof --lull 100 {echo} GET\s/\x01\r\n\r\n \0\xff"));
+    assert_eq!(seen["ok"], true, "{seen}");
+    assert_eq!(seen["target"], echo);
+    assert_eq!(seen["detail"]["answers"], json!([r"HTTP/1.1 200 OK\r\n\r\nGET /\x01\r\n\r\n", r"\x00\xff"]));
+    assert_eq!(seen["detail"]["statuses"], json!([200]));
+    assert_eq!(seen["detail"]["closed"], true);
+    let seen = through(&proxy(), r"converse proxy GET\shttp://bad.invalid/\sHTTP/1.1\r\n\r\n");
+    assert_eq!((&seen["ok"], &seen["detail"]["statuses"]), (&json!(true), &json!([403])));
+}
+
+#[test]
+fn without_a_proxy_nothing_is_sent() {
+    for words in ["converse proxy x", "hello --proxy connect a.invalid:443"] {
+        let output = probe().env_clear().args(words.split(' ')).output().unwrap();
+        assert_eq!(reported(output)[0]["errno"], "ENOPROXY");
+    }
+}
+
+#[test]
+fn a_tls_server_that_says_nothing_of_the_kind_has_no_certificate() {
+    let proxy = server(|asked, mut stream| {
+        let good = asked.starts_with("CONNECT good.invalid:443 ");
+        say(&stream, if good { "HTTP/1.1 200 OK\r\n\r\n" } else { "HTTP/1.1 403 No\r\n\r\n" });
+        let mut record = [0; 5];
+        if stream.read_exact(&mut record).is_ok() {
+            assert_eq!(record[..3], [22, 3, 1]);
+            stream.write_all(&[21, 3, 3, 0, 2, 2, 112]).unwrap(); // unrecognized_name
+        }
+    });
+    let seen = through(&proxy, "hello --proxy connect --sni other.invalid good.invalid:443");
+    assert_eq!((&seen["errno"], &seen["detail"]["alert"]), (&json!("ENOCERT"), &json!(112)));
+    let sent = seen["detail"]["sent"].as_str().unwrap();
+    let name: String = b"other.invalid".iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(sent.starts_with("160301") && sent.contains(&name));
+    assert_eq!(through(&proxy, "hello --proxy connect bad.invalid:443")["errno"], "EPROXY403");
 }
 
 #[test]

@@ -138,7 +138,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
         }
         Manner::Interim => {
             let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n".repeat(64);
-            for _ in 0..4096 {
+            for _ in 0..256 {
                 call.stream.write_all(interim.as_bytes()).await?;
             }
             return Ok(false);

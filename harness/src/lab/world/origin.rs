@@ -8,8 +8,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::server::Acceptor;
 
 use super::http;
 use super::journal::{Hello, Journal};
@@ -96,11 +97,11 @@ async fn answer(stream: TcpStream, site: Site, to: SocketAddr, number: usize, or
         Manner::Tls => {
             let Some(record) = first_record(&stream).await else { return };
             journal.brought(number, &record);
+            let Ok(start) = LazyConfigAcceptor::new(Acceptor::default(), stream).await else { return };
+            let sni = start.client_hello().server_name().map(str::to_owned);
             let digest = Sha256::digest(&record).iter().map(|byte| format!("{byte:02x}")).collect();
-            journal.note(number, |arrival| arrival.hello = Some(Hello { sni: None, digest }));
-            let Ok(stream) = TlsAcceptor::from(origins.tls).accept(stream).await else { return };
-            let sni = stream.get_ref().1.server_name().map(str::to_owned);
-            journal.note(number, |arrival| arrival.hello.iter_mut().for_each(|hello| hello.sni.clone_from(&sni)));
+            journal.note(number, |arrival| arrival.hello = Some(Hello { sni, digest }));
+            let Ok(stream) = start.into_stream(origins.tls).await else { return };
             http::serve(Call { stream, site, token, number, journal, noted: false }).await
         }
         Manner::First => {

@@ -30,7 +30,7 @@ pub enum Manner {
     Parrot,
     /// Changes to another protocol although nobody asked for it, with 101, and says its token in that.
     Switch,
-    /// Answers with interim responses that never end.
+    /// Answers with thousands of interim responses, and no other.
     Interim,
 }
 

@@ -1,0 +1,137 @@
+//! `converse [--eof] [--timeout MS] [--lull MS] proxy|HOST:PORT BYTES..`: sends raw bytes to the proxy of the environment, or
+//! to an address, and tells what came back. Each BYTES is one write, with the escapes of `bytes`; behind each it
+//! listens until nothing came for a while, so that several answers are heard, or none. `--eof` closes its own half at the end.
+
+use std::ffi::OsString;
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
+
+use crate::action::Action;
+use crate::json::Json;
+use crate::network::http::{self, Connection};
+use crate::network::proxy::{self, Proxy};
+use crate::network::resolve::resolve;
+use crate::network::{bytes, http::status};
+use crate::seen::{self, Seen};
+use crate::words::{Usage, Words};
+
+/// The most that is kept of what comes back.
+const MAX: usize = 64 << 10;
+/// How much of it is shown.
+const SHOWN: usize = 20 << 10;
+
+/// Sends bytes, and listens.
+pub struct Converse {
+    eof: bool,
+    timeout: Duration,
+    lull: Duration,
+    to: String,
+    writes: Vec<Vec<u8>>,
+}
+
+impl Converse {
+    pub fn parse(mut words: Words) -> Result<Self, Usage> {
+        let eof = words.flag("--eof");
+        let timeout = Duration::from_millis(words.number("--timeout", 5_000_u64)?.max(1));
+        let lull = Duration::from_millis(words.number("--lull", 400_u64)?.max(1));
+        let rest = words.rest();
+        let Some((to, writes)) = rest.split_first().filter(|(_, writes)| !writes.is_empty()) else {
+            return Err(Usage(format!("expected proxy|HOST:PORT BYTES.., got {rest:?}")));
+        };
+        let bytes = |word: &OsString| {
+            bytes::unescaped(word.as_bytes()).ok_or_else(|| Usage(format!("{word:?} has an escape that is none")))
+        };
+        let writes = writes.iter().map(bytes).collect::<Result<_, _>>()?;
+        let to = to.to_string_lossy().into_owned();
+        if to != "proxy" && authority(&to).is_none() {
+            return Err(Usage(format!("expected proxy or HOST:PORT, got {to:?}")));
+        }
+        Ok(Self { eof, timeout, lull, to, writes })
+    }
+
+    fn address(&self, deadline: Instant) -> Result<SocketAddr, String> {
+        let (host, port) = match self.to.as_str() {
+            "proxy" => Proxy::of(proxy::OF_REQUESTS).map(|p| (p.host, p.port)).ok_or("ENOPROXY")?,
+            place => authority(place).ok_or("EINVAL")?,
+        };
+        Ok(SocketAddr::new(resolve(&host, deadline)?, port))
+    }
+
+    /// Fills in what is heard as it is heard.
+    fn talk(&self, heard: &mut Heard) -> Result<(), String> {
+        let deadline = Instant::now() + self.timeout;
+        let symbol = |error: io::Error| seen::errno(&error);
+        let address = self.address(deadline)?;
+        let stream = TcpStream::connect_timeout(&address, http::left(deadline).map_err(symbol)?).map_err(symbol)?;
+        let mut connection = Connection::new(stream, deadline);
+        for (at, write) in self.writes.iter().enumerate() {
+            if let Err(error) = connection.send(write) {
+                heard.closed = true; // whoever hangs up in the middle may have said why
+                heard.errors.push(symbol(error));
+            }
+            if self.eof && at + 1 == self.writes.len() {
+                let _ = connection.shutdown(Shutdown::Write);
+            }
+            let answer = connection.until_lull(self.lull, MAX, &mut heard.closed);
+            heard.answers.push(answer);
+            if heard.closed {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What came back.
+#[derive(Default)]
+struct Heard {
+    answers: Vec<Vec<u8>>,
+    /// Whether the other side has hung up.
+    closed: bool,
+    errors: Vec<String>,
+}
+
+impl Action for Converse {
+    fn target(&self) -> String {
+        self.to.clone()
+    }
+
+    fn run(&self) -> Seen {
+        let mut heard = Heard::default();
+        let result = self.talk(&mut heard);
+        let all: Vec<u8> = heard.answers.concat();
+        let shown = |answer: &Vec<u8>| Json::from(bytes::escaped(&answer[..answer.len().min(SHOWN)]));
+        let detail = Json::object([
+            ("answers", Json::list(heard.answers.iter().map(shown))),
+            ("statuses", Json::list(statuses(&all).into_iter().map(Json::count))),
+            ("bytes", Json::count(all.len())),
+            ("closed", Json::Bool(heard.closed)),
+            ("errors", Json::list(heard.errors)),
+        ]);
+        Seen { errno: result.err(), detail }
+    }
+}
+
+/// The codes of all status lines in a stream of answers. A body that has one is counted too: nothing is parsed here.
+fn statuses(all: &[u8]) -> Vec<u16> {
+    let starts = (0..all.len()).filter(|at| all[*at..].starts_with(b"HTTP/1."));
+    starts.filter_map(|at| status(&all[at..all.len().min(at + 16)])).collect()
+}
+
+fn authority(text: &str) -> Option<(String, u16)> {
+    let (host, port) = text.rsplit_once(':')?;
+    Some((host.to_owned(), port.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_is_found() {
+        assert_eq!(statuses(b"HTTP/1.1 200 OK\r\n\r\nokHTTP/1.0 403 No\r\n\r\n"), [200, 403]);
+        assert_eq!(statuses(b"220 mail\r\n"), [0_u16; 0]);
+    }
+}
