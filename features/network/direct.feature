@@ -1,6 +1,6 @@
 Feature: No way around the proxy
-  With network: allowlist the only way out is the proxy. What does not use it does not get out.
-  So far: TCP and names. UDP, ICMP, IPv6 and raw packets follow.
+  With network: allowlist the only way out is the proxy. What does not use it does not get out: by no protocol, to no address,
+  by no kind of socket.
 
   @NET-03
   Rule: network: allowlist: a direct connection to any host fails
@@ -22,6 +22,17 @@ Feature: No way around the proxy
         | an address                  | 93.184.216.35:443   |
         | the address of a listed one | 93.184.216.34:80    |
         | a port of another service   | 93.184.216.35:22    |
+        | a DNS server by TCP         | 9.9.9.9:53          |
+
+    Scenario Outline: cannot connect directly by IPv6 to <what>
+      When the step runs the probe "connect --proxy none <authority>"
+      Then no origin answers
+      And bare, the same probe reaches an origin
+
+      Examples:
+        | what                      | authority              |
+        | an address                | [2600:2::ffff]:443     |
+        | a port of another service | [2600:2::ffff]:22      |
 
     Scenario: cannot connect directly while the proxy is in use
       When the step runs the probe "connect --proxy connect allowed.example:443 + connect --proxy none blocked.example:443 + connect --proxy none 93.184.216.35:80"
@@ -29,9 +40,78 @@ Feature: No way around the proxy
       And the origin "blocked" does not answer
       And bare, "blocked.example:443" answers
 
+    Scenario Outline: cannot send a datagram to <what>
+      When the step runs the probe "datagram <words>"
+      Then no action gets an answer
+      And bare, the same probe gets one
+
+      Examples:
+        | what                                          | words                           |
+        | an address                                    | 93.184.216.35:9999              |
+        | an address, connected                         | --connected 93.184.216.35:9999  |
+        | the address of a listed one                   | 93.184.216.34:9999              |
+        | the port of QUIC                              | 93.184.216.34:443               |
+        | the port of QUIC, connected                   | --connected 93.184.216.34:443   |
+        | the port of DNS                               | 93.184.216.35:53                |
+        | the port of DNS, connected                    | --connected 93.184.216.35:53    |
+
+    # Data leaves in echo requests as in any others
+    Scenario Outline: cannot send an echo request to <what>
+      When the step runs the probe "datagram --icmp <words>"
+      Then no action gets an answer
+      And bare, the same probe gets one
+
+      Examples:
+        | what                        | words                        |
+        | an address                  | 93.184.216.35:1              |
+        | an address, connected       | --connected 93.184.216.35:1  |
+        | the address of a listed one | 93.184.216.34:1              |
+        | an address of IPv6          | [2600:2::ffff]:1             |
+
+    Scenario Outline: cannot ask a DNS server for a name <how>
+      When the step runs the shell command "<command>"
+      Then no address of the world arrives
+      And bare, the same command gets one
+
+      Examples:
+        | how                           | command                                    |
+        | with the system's resolver    | getent ahosts blocked.example; true        |
+        | that is listed                | getent ahosts allowed.example; true        |
+
     # A process that drops the proxy's variables goes nowhere (case N01)
     @case:N01
     Scenario: a process without the proxy's variables cannot connect
       When the step runs the shell command "env -i tools/probe connect --proxy none blocked.example:443"
       Then no origin answers
       And bare, "blocked.example:443" answers
+
+    # Root of its own user namespace has no capability over the network namespace
+    Scenario: cannot connect from a user namespace
+      When the step runs the probe "userns + connect --proxy none blocked.example:443 + connect --proxy none 93.184.216.35:80"
+      Then no origin answers
+      And bare, "blocked.example:443" answers
+
+    # What forwards inside runs as the step's user, if it is a process at all. Where the host's processes are seen, none is killed.
+    @case:N07 @needs:factory
+    Scenario: a step that kills whatever it can see opens no other way
+      When the step runs the shell command "grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; tools/probe connect --proxy connect blocked.example:443 + connect --proxy http blocked.example:80 + connect --proxy none blocked.example:443; true"
+      Then no origin answers
+      And bare, "blocked.example:443" answers
+
+    @case:N07 @needs:factory @program:python3
+    Scenario: a step that takes over the proxy's port opens no other way
+      When the step runs the shell command "grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; python3 -c 'import os, socket, time; p = int(os.environ["HTTPS_PROXY"].rsplit(":", 1)[1].strip("/")); s = socket.create_server(("127.0.0.1", p), reuse_port=True); open("taken", "w"); time.sleep(2)' & sleep 0.5; tools/probe connect --timeout 700 --proxy connect blocked.example:443 + every-way blocked.example:443; true"
+      Then no origin answers
+      And bare, "blocked.example:443" answers
+
+    @case:N07 @needs:factory
+    Scenario: what a step kills is nobody else's
+      When while an attempt waits and then runs "tools/probe connect --proxy connect allowed.example:443", another runs "grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; true"
+      Then in the first attempt, the origin "allowed" answers
+      And bare, "allowed.example:443" answers
+
+    # Asks every port and every socket that it can see for a host that is not listed
+    Scenario: nobody inside leads to a host that is not listed
+      When the step runs the probe "every-way blocked.example:443"
+      Then no origin answers
+      And planted, with "blocked.example" allowed the same command reaches an origin

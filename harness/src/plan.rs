@@ -48,6 +48,8 @@ pub struct Plan {
     pub repos: Vec<Repo>,
     /// What the step executes.
     pub action: Action,
+    /// The step's `handshake:`; empty = it has none.
+    pub handshake: Vec<String>,
     /// The step's `env:`.
     pub env: Map<String, Value>,
     /// Other keys of the step.
@@ -93,6 +95,7 @@ impl Default for Plan {
             step_sandbox_text: None,
             repos: vec![("demo".to_owned(), None)],
             action: Action::Run(vec!["/bin/true".to_owned()]),
+            handshake: Vec::new(),
             env: Map::new(),
             step_keys: Map::new(),
             asked: STEP.to_owned(),
@@ -119,12 +122,26 @@ impl Plan {
 
     /// `egress:` of the block.
     pub fn egress(&mut self) -> &mut Map<String, Value> {
-        object(self.block().entry("egress").or_insert_with(|| json!({})))
+        egress(self.block())
     }
 
     /// Adds a host to `egress.allow`.
     pub fn allow(&mut self, host: &str) {
         push(self.egress(), "allow", host);
+    }
+
+    /// Adds a host to the step's own `egress.allow`.
+    pub fn allow_for_step(&mut self, host: &str) {
+        push(egress(object(self.step_sandbox.get_or_insert_with(|| json!({})))), "allow", host);
+    }
+
+    /// Takes `egress.allow` out of all blocks.
+    pub fn forget_hosts(&mut self) {
+        for block in [&mut self.sandbox, &mut self.step_sandbox].into_iter().flatten() {
+            if let Some(Value::Object(egress)) = block.get_mut("egress") {
+                egress.remove("allow");
+            }
+        }
     }
 
     /// Adds a path to `allow_read` or `allow_write` of the factory's block.
@@ -198,6 +215,9 @@ impl Plan {
                 step.insert("prompt".into(), json!(prompt));
             }
         }
+        if !self.handshake.is_empty() {
+            step.insert("handshake".into(), json!(self.handshake));
+        }
         if !self.env.is_empty() {
             step.insert("env".into(), Value::Object(self.env.clone()));
         }
@@ -259,6 +279,10 @@ fn push(block: &mut Map<String, Value>, list: &str, word: &str) {
     if let Value::Array(list) = block.entry(list).or_insert_with(|| json!([])) {
         list.push(json!(word));
     }
+}
+
+fn egress(block: &mut Map<String, Value>) -> &mut Map<String, Value> {
+    object(block.entry("egress").or_insert_with(|| json!({})))
 }
 
 fn object(value: &mut Value) -> &mut Map<String, Value> {

@@ -11,6 +11,7 @@ pub mod fault;
 pub mod home;
 pub mod ipc;
 pub mod keyring;
+pub mod local;
 mod mounts;
 pub mod namespaces;
 pub mod network;

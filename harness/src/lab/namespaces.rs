@@ -145,7 +145,7 @@ fn start_world(start: Start) -> io::Result<World> {
     let gone = |_| io::Error::other("the world has ended");
     hear.read_exact(&mut [0]).map_err(gone)?;
     network::add_link(pid)?;
-    network::join()?;
+    network::join(if start == Start::Root { UID } else { 0 })?;
     go.write_all(b"g")?;
     hear.read_exact(&mut [0]).map_err(gone)?;
     World::new(ours)

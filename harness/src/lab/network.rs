@@ -44,9 +44,11 @@ pub fn add_link(world: Pid) -> io::Result<()> {
     ip(&["link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", &world.to_string()])
 }
 
-/// Sets up our host's end.
-pub fn join() -> io::Result<()> {
+/// Sets up our host's end. Its user may send echo requests, as systemd lets everybody: icmp(7), ping_group_range. `gid` is his
+/// group, as the caller's user namespace numbers it.
+pub fn join(gid: u32) -> io::Result<()> {
     ip(&["link", "set", "lo", "up"])?;
+    std::fs::write("/proc/sys/net/ipv4/ping_group_range", format!("{gid} {gid}"))?;
     end(OURS, OURS_6)?;
     ip(&["route", "add", "default", "via", &PRIVATE.to_string()])?;
     if has_ipv6() { ip(&["-6", "route", "add", "default", "via", &PRIVATE_6.to_string()]) } else { Ok(()) }

@@ -25,6 +25,7 @@ use crate::furnished::Furnished;
 use crate::lab::Lab;
 use crate::lab::bystander::Bystander;
 use crate::lab::ipc::{Content, Shared};
+use crate::lab::local::Local;
 use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::outside::Outside;
@@ -154,6 +155,8 @@ pub struct Scene {
     pub acting: Acting,
     /// What attempts had committed when their launchers were killed.
     pub committed: Vec<Committed>,
+    /// Services on the host's localhost.
+    pub local: Option<Local>,
     /// A port of its own, at all special addresses.
     pub port: Option<OwnPort>,
     /// What had arrived when so many launches had been judged.
@@ -193,6 +196,7 @@ impl Scene {
             config: Vec::new(),
             acting: Acting::default(),
             committed: Vec::new(),
+            local: None,
             port: None,
             arrived: None,
             attempts: 0,

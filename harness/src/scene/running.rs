@@ -101,6 +101,21 @@ impl Scene {
         Ok(())
     }
 
+    /// Runs two commands one after the other, as two steps of one factory, and keeps what came of them.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare a launch.
+    pub async fn run_after(&mut self, one: Vec<String>, other: Vec<String>) -> Result<(), String> {
+        if self.can_be_asked()? {
+            let beside = self.beside(one, other);
+            for plan in [self.plan.clone(), beside] {
+                let launch = self.again(&plan).await?;
+                self.keep(launch);
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the plan one of two steps; the plan of the other.
     fn beside(&mut self, one: Vec<String>, other: Vec<String>) -> Plan {
         const OTHER: &str = "other";

@@ -20,7 +20,8 @@ impl Scene {
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
     /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
-    /// the user's programs share, `{port}` the scenario's own port. `{library}` is a folder of the user for this scenario, `{allowed}`
+    /// the user's programs share, `{port}` the scenario's own port, `{local-port}` and `{other-port}` those of services on the
+    /// host's localhost. `{library}` is a folder of the user for this scenario, `{allowed}`
     /// the path that may be read or written.
     ///
     /// # Errors
@@ -32,6 +33,10 @@ impl Scene {
         text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         if let Some(bystander) = &self.bystander {
             text = text.replace("{process}", &bystander.pid().to_string());
+        }
+        if let Some(local) = &self.local {
+            text =
+                text.replace("{local-port}", &local.port.to_string()).replace("{other-port}", &local.other.to_string());
         }
         if let Some(port) = &self.port {
             text = text.replace("{port}", &port.number.to_string());

@@ -4,6 +4,7 @@
 
 mod agents;
 mod allowed;
+mod allowlist;
 mod arriving;
 mod asking;
 mod bystander;
@@ -24,6 +25,7 @@ mod launching;
 mod limits;
 mod marks;
 mod namespaces;
+mod network;
 mod outside;
 mod passing;
 mod processes;

@@ -2,7 +2,7 @@
 //! the abstract namespace, sends nothing and reads what comes by itself. It never waits for a full
 //! backlog, and not for long for a reply.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -36,19 +36,19 @@ impl Socket {
         let [at] = words.exactly(["PATH|@NAME"])?;
         Ok(Self { kind, at })
     }
+}
 
-    /// A call on a non-blocking socket ends at once (EAGAIN for a full backlog).
-    fn connected(&self) -> io::Result<UnixStream> {
-        let address = match self.at.as_bytes().strip_prefix(b"@") {
-            Some(name) => in_abstract(name)?,
-            None => UnixAddr::new(self.at.as_os_str())?,
-        };
-        // Only the descriptor counts: a stream of std reads from a socket of any type.
-        let stream = UnixStream::from(socket(AddressFamily::Unix, self.kind, SockFlag::empty(), None)?);
-        stream.set_nonblocking(true)?;
-        connect(stream.as_raw_fd(), &address)?;
-        Ok(stream)
-    }
+/// A connection to PATH or @NAME. A call on a non-blocking socket ends at once (EAGAIN for a full backlog).
+pub fn connected(kind: SockType, at: &OsStr) -> io::Result<UnixStream> {
+    let address = match at.as_bytes().strip_prefix(b"@") {
+        Some(name) => in_abstract(name)?,
+        None => UnixAddr::new(at)?,
+    };
+    // Only the descriptor counts: a stream of std reads from a socket of any type.
+    let stream = UnixStream::from(socket(AddressFamily::Unix, kind, SockFlag::empty(), None)?);
+    stream.set_nonblocking(true)?;
+    connect(stream.as_raw_fd(), &address)?;
+    Ok(stream)
 }
 
 impl Action for Socket {
@@ -57,7 +57,7 @@ impl Action for Socket {
     }
 
     fn run(&self) -> Seen {
-        match self.connected().and_then(reply) {
+        match connected(self.kind, &self.at).and_then(reply) {
             Ok((reply, closed)) => {
                 Seen::ok(Json::object([("reply", Json::from(&reply[..])), ("closed", Json::Bool(closed))]))
             }

@@ -170,3 +170,28 @@ fn a_tls_server_that_says_nothing_of_the_kind_has_no_certificate() {
     assert!(sent.starts_with("160301") && sent.contains(&name));
     assert_eq!(through(&proxy, "hello --proxy connect bad.invalid:443")["errno"], "EPROXY403");
 }
+
+#[test]
+fn a_datagram_shows_what_comes_back() {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut buffer = [0; 64];
+        while let Ok((length, client)) = socket.recv_from(&mut buffer) {
+            let _ = socket.send_to(&buffer[..length], client);
+        }
+    });
+    for words in ["", "--connected "] {
+        let seen = one(&format!("datagram {words}{address}"));
+        assert_eq!((&seen["ok"], &seen["detail"]["reply"]), (&json!(true), &json!("kusaw-probe")), "{words}");
+    }
+}
+
+#[test]
+fn every_way_tells_what_a_listener_says() {
+    let origin = server(|request, stream| say(&stream, &format!("HTTP/1.1 403 {}\r\n\r\n", &request[..4])));
+    let seen = one("every-way nobody.invalid:80");
+    let open = seen["detail"]["open"].as_array().unwrap();
+    let said = open.iter().find(|one| one["at"] == origin.as_str()).unwrap()["said"].as_str().unwrap();
+    assert!(said.contains("403 CONN") && said.contains("403 GET "), "{said}");
+}

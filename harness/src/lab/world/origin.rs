@@ -17,8 +17,8 @@ use super::journal::{Hello, Journal};
 use super::site::{self, Manner, Site};
 use crate::lab::network;
 
-/// Where public origins answer.
-const PORTS: [u16; 5] = [80, 443, 8080, 8443, 22];
+/// Where public origins answer; the last is a DNS server's, by TCP.
+const PORTS: [u16; 6] = [80, 443, 8080, 8443, 22, 53];
 /// Where they take datagrams: a DNS server's, QUIC's, and one that nobody uses.
 const UDP_PORTS: [u16; 3] = [53, 443, 9999];
 
