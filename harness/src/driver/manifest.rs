@@ -68,6 +68,18 @@ pub struct Commands {
     pub validate: Option<Vec<String>>,
     /// Argv that says whether this machine can run the backend; with `--verbose` also what it does not protect from.
     pub check: Option<Vec<String>>,
+    /// Hosts the one proxy of the factory for all its attempts, until it is told to end; null = it has no such command.
+    pub serve: Option<Serve>,
+}
+
+/// How a factory's one proxy is hosted.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Serve {
+    /// Argv of templates.
+    pub run: Vec<String>,
+    /// What is there as soon as attempts find it (template of a path).
+    pub ready: String,
 }
 
 /// A whole manifest.

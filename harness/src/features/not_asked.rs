@@ -60,6 +60,7 @@ fn not_asked(
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
             "validate" => manifest.commands.validate.is_some(),
+            "serve" => manifest.commands.serve.is_some(),
             "check" => manifest.commands.check.is_some(),
             "backend" => manifest.backend.is_some(),
             "landlock-scope" | "reftable" => true, // of the host, below
