@@ -13,22 +13,22 @@ Feature: One proxy for a whole factory
     @needs:serve @case:N11
     # llxprt-code 1954: two attempts on one proxy, each with another allowlist
     Scenario: attempts at the same time on one serve reach each its own host alone
-      When on one serve, a step that may reach "left.example" and, beside it, one that may reach "right.example" ask each for both
-      Then the first attempt is answered by "left" alone
-      And the last attempt is answered by "right" alone
-      And the egress.log of the first attempt names exactly "right.example"
-      And the egress.log names exactly "left.example"
-      And bare, "left.example:443" answers
+      When on one serve, a step that may reach "allowed.example" and, beside it, one that may reach "other.example" ask each for both
+      Then the first attempt is answered by "allowed" alone
+      And the last attempt is answered by "blocked" alone
+      And the egress.log of the first attempt names exactly "other.example"
+      And the egress.log names exactly "allowed.example"
+      And bare, "allowed.example:443" answers
       And bare, "right.example:443" answers
 
     @needs:serve @case:N10
     # deer-flow 5152: after a restart with a changed allowlist an old proxy is adopted
     Scenario: a serve that is started anew has nothing of one that was killed
-      When a serve is killed while a step that may reach "left.example" runs, and on a new one a step that may reach "right.example" asks for both
+      When a serve is killed while a step that may reach "allowed.example" runs, and on a new one a step that may reach "other.example" asks for both
       Then the first attempt's step did not go on
-      And the last attempt is answered by "right" alone
-      And the egress.log names exactly "left.example"
-      And bare, "left.example:443" answers
+      And the last attempt is answered by "blocked" alone
+      And the egress.log names exactly "allowed.example"
+      And bare, "allowed.example:443" answers
 
   @EGR-16 @extra
   Rule: The step cannot change, truncate, replace or forge the log; totals in the summary are exact; it comes exactly once
