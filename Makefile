@@ -5,7 +5,7 @@ ARGS ?=
 PREFIX ?= /usr/local
 CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
-.PHONY: conformance test peers e2e-egress bench setup build install pages
+.PHONY: conformance test peers e2e-egress bench fuzz setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
@@ -30,6 +30,9 @@ e2e-egress: setup ## the egress chapters alone
 bench: setup ## what a launch costs, as ratios in one run
 	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=
 	KUSAW=$(CURDIR)/target/bench/bin/kusaw cargo bench --quiet --package kusaw --bench launch -- $(ARGS)
+
+fuzz: ## what reads a step's bytes, FUZZ_SECONDS (600) each; needs a nightly compiler, not part of test
+	ci/fuzz
 
 setup:
 	@ci/setup

@@ -10,7 +10,8 @@ use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, entry::Entry, grant::Grant, settle};
+use crate::egress::entry::{self, Entry};
+use crate::egress::{Egress, grant::Grant, settle};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
@@ -128,6 +129,7 @@ impl Attempt<'_> {
         if wanted.unwrap_or(true) && self.step.run.is_none() {
             entries.extend(self.provider().egress.iter().filter_map(|e| Entry::parse(e).ok()));
         }
-        Connect::Allowed(Grant { entries })
+        let sni = step.and_then(|b| b.egress.sni).or(factory.egress.sni).unwrap_or_default();
+        Connect::Allowed(Grant { entries: entry::merged(entries), sni })
     }
 }

@@ -63,12 +63,10 @@ const SPECIAL_V6: &[(&str, u32)] = &[
     // Unspecified, loopback and the deprecated IPv4-compatible form.
     ("::", 96),
     ("64:ff9b:1::", 48),
-    ("100::", 64),
-    // Teredo, benchmarking, ORCHID and ORCHIDv2.
-    ("2001::", 32),
-    ("2001:2::", 48),
-    ("2001:10::", 28),
-    ("2001:20::", 28),
+    // Discard-only, and the dummy prefix beside it.
+    ("100::", 63),
+    // Protocol assignments: Teredo, benchmarking, ORCHID and ORCHIDv2 among them; what is global in there is no origin.
+    ("2001::", 23),
     ("2001:db8::", 32),
     ("3fff::", 20),
     ("5f00::", 16),
@@ -133,6 +131,27 @@ mod tests {
         }
     }
 
+    /// The first and last address of each block that the IANA special-purpose registries (as of 2025-10) call not globally
+    /// reachable, or to which that does not apply.
+    #[test]
+    fn no_special_purpose_block_is_public() {
+        let registries = include_str!("iana_special_purpose.txt");
+        let mut blocks = 0;
+        for line in registries.lines().filter(|l| !l.starts_with('#')) {
+            let (block, _) = line.split_once(' ').unwrap();
+            let (net, length) = block.split_once('/').unwrap();
+            let (net, length): (IpAddr, u32) = (net.parse().unwrap(), length.parse().unwrap());
+            let last = match net {
+                IpAddr::V4(v4) => IpAddr::V4((u32::from(v4) | u32::MAX.checked_shr(length).unwrap_or(0)).into()),
+                IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) | u128::MAX.checked_shr(length).unwrap_or(0)).into()),
+            };
+            // Wrapped public addresses are judged by what they wrap: 2002:: and 64:ff9b:: have their own tests.
+            assert!(!is_public(net) && (block == "2002::/16" || !is_public(last)), "{block}");
+            blocks += 1;
+        }
+        assert_eq!(blocks, 35);
+    }
+
     #[test]
     fn the_neighbours_of_special_ranges_are_public() {
         for text in [
@@ -154,6 +173,8 @@ mod tests {
             "2a00:1450::1",
             "64:ff9b::5db8:d822",
             "2002:5db8:d822::",
+            "2001:200::1",
+            "2001:4860:4860::8888",
             "::ffff:93.184.216.34",
         ] {
             assert!(is_public(text.parse().unwrap()), "{text}");

@@ -2,6 +2,7 @@
 //! that cannot be read exactly is a settings error; it never matches more than its letters say.
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::host::{self, Host};
 
 /// What one entry names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Entry {
     /// The hosts.
@@ -19,7 +20,7 @@ pub struct Entry {
 }
 
 /// Exactly one host, or all names below one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Hosts {
     /// This host.
     Exactly(Host),
@@ -41,8 +42,8 @@ pub enum BadEntry {
     Brackets,
     #[error("ranges of addresses are not taken")]
     Range,
-    #[error("write the name in its ASCII form (xn--..)")]
-    Ascii,
+    #[error("this name has no ASCII form of its own; write the name that is meant (xn--..)")]
+    Unicode,
     #[error("not a host name or address in its plain spelling")]
     Host,
 }
@@ -51,7 +52,8 @@ impl Entry {
     /// The entry in `text`.
     pub fn parse(text: &str) -> Result<Entry, BadEntry> {
         refuse_lookalikes(text)?;
-        let (host, port) = split(text)?;
+        let ascii = if text.is_ascii() { text.into() } else { to_ascii(text)? };
+        let (host, port) = split(&ascii)?;
         if let Some(name) = host.strip_prefix("*.") {
             return match Host::parse(name) {
                 Ok(Host::Name(name)) if name != "localhost" && !name.contains('*') => {
@@ -66,6 +68,62 @@ impl Entry {
         let host = Host::parse(host).map_err(|_| BadEntry::Host)?;
         Ok(Entry { hosts: Hosts::Exactly(host), port })
     }
+}
+
+/// What somebody who wrote an entry may not have meant by it; it holds as written all the same.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Warning {
+    /// `*.com`.
+    #[error("covers every name under {0}")]
+    TopLevel(String),
+    /// `localhost`.
+    #[error("without a port a program must ask the proxy for it, and most do not for localhost: write localhost:PORT")]
+    NoPort,
+    /// A cloud's metadata service.
+    #[error("is the metadata service of a cloud: whoever reaches it may get this machine's credentials")]
+    Metadata,
+    /// Not ASCII; with the converted entry.
+    #[error("is compared as {0}")]
+    Converted(String),
+}
+
+/// Metadata services; 169.254.170.2 is that of containers.
+const METADATA: [&str; 7] = [
+    "169.254.169.254",
+    "169.254.170.2",
+    "168.63.129.16",
+    "100.100.100.200",
+    "[fd00:ec2::254]",
+    "metadata.google.internal",
+    "metadata.goog",
+];
+
+/// What is to be told about the entry in `text`; nothing where it is none.
+pub fn warnings(text: &str) -> Vec<Warning> {
+    let Ok(entry) = Entry::parse(text) else { return Vec::new() };
+    let mut warnings = Vec::new();
+    match &entry.hosts {
+        Hosts::Below(name) if !name.contains('.') => warnings.push(Warning::TopLevel(name.clone())),
+        Hosts::Below(_) => {}
+        Hosts::Exactly(host) => {
+            if host.to_string() == "localhost" && entry.port.is_none() {
+                warnings.push(Warning::NoPort);
+            }
+            if METADATA.contains(&host.to_string().as_str()) {
+                warnings.push(Warning::Metadata);
+            }
+        }
+    }
+    if !text.is_ascii() {
+        warnings.push(Warning::Converted(entry.to_string()));
+    }
+    warnings
+}
+
+/// Each entry once, in the order they were written.
+pub fn merged(entries: impl IntoIterator<Item = Entry>) -> Vec<Entry> {
+    let mut seen = HashSet::new();
+    entries.into_iter().filter(|entry| seen.insert(entry.clone())).collect()
 }
 
 impl fmt::Display for Entry {
@@ -101,7 +159,25 @@ fn refuse_lookalikes(text: &str) -> Result<(), BadEntry> {
         let range = !after.is_empty() && after.bytes().all(|b| b.is_ascii_digit());
         return Err(if range { BadEntry::Range } else { BadEntry::Url });
     }
-    if text.is_ascii() { Ok(()) } else { Err(BadEntry::Ascii) }
+    Ok(())
+}
+
+/// Names beyond ASCII, converted once, here (UTS 46, non-transitional). Requests only ever carry A-labels. A name that is
+/// mapped to a plain one was not what it looked like: a circled l before `ocalhost` is an error, not localhost.
+fn to_ascii(text: &str) -> Result<String, BadEntry> {
+    let (host, port) = split(text)?;
+    let (star, name) = host.strip_prefix("*.").map_or(("", host), |name| ("*.", name));
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let label = |label: &str| match label.is_ascii() {
+        true => Ok(label.to_string()),
+        false => match idna::domain_to_ascii(label) {
+            Ok(ascii) if ascii.starts_with("xn--") && !ascii.contains('.') => Ok(ascii),
+            _ => Err(BadEntry::Unicode),
+        },
+    };
+    let labels: Vec<String> = name.split('.').map(label).collect::<Result<_, _>>()?;
+    let port = port.map_or(String::new(), |port| format!(":{port}"));
+    Ok(format!("{star}{}{port}", labels.join(".")))
 }
 
 fn split(text: &str) -> Result<(&str, Option<u16>), BadEntry> {
@@ -122,6 +198,40 @@ fn split(text: &str) -> Result<(&str, Option<u16>), BadEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::policy::Policy;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn nothing_panics_and_what_is_read_is_read_again_as_the_same(text in "\\PC{0,40}|[a-zA-Z0-9.*:\\[\\]-]{0,40}") {
+            if let Ok(entry) = Entry::parse(&text) {
+                prop_assert_eq!(Entry::parse(&entry.to_string()), Ok(entry));
+            }
+            let _ = warnings(&text);
+        }
+
+        #[test]
+        fn a_suffix_never_matches_its_apex(name in "[a-z0-9_-]{1,10}(\\.[a-z]{1,10}){0,3}") {
+            if let Ok(below) = Entry::parse(&format!("*.{name}")) {
+                let policy = Policy::new(&[below], []);
+                let allows = |before: &str| policy.route(&Host::parse(&format!("{before}{name}")).unwrap(), 443).is_ok();
+                prop_assert_eq!((allows(""), allows("x"), allows("x.")), (false, false, true));
+            }
+        }
+    }
+
+    #[test]
+    fn what_opens_more_than_it_seems_is_told() {
+        let told = |text: &str| warnings(text).iter().map(Warning::to_string).collect::<Vec<_>>().join("; ");
+        assert_eq!(told("*.com"), "covers every name under com");
+        assert!(told("localhost").contains("write localhost:PORT"));
+        assert!(told("169.254.169.254:80").contains("metadata"));
+        assert!(told("metadata.google.internal").contains("metadata"));
+        assert!(told("bücher.example").contains("xn--bcher-kva.example"));
+        for fine in ["*.example.com", "localhost:5432", "1.2.3.4", "example.com", "", "*"] {
+            assert_eq!(told(fine), "", "{fine}");
+        }
+    }
 
     #[test]
     fn entries_are_read_to_the_letter() {
@@ -130,6 +240,8 @@ mod tests {
         assert_eq!(Entry::parse("localhost:5432"), Ok(Entry { hosts: name("localhost"), port: Some(5432) }));
         let below = Hosts::Below("example.com".into());
         assert_eq!(Entry::parse("*.example.com:8443"), Ok(Entry { hosts: below, port: Some(8443) }));
+        assert_eq!(Entry::parse("BÜCHER.example").unwrap().to_string(), "xn--bcher-kva.example");
+        assert_eq!(Entry::parse("*.straße.de.:443").unwrap().to_string(), "*.xn--strae-oqa.de:443", "not strasse.de");
         for fine in ["1.2.3.4", "[::1]:8080", "[::1]", "*.com", "10.0.0.5:5432", "*.a.example:8443"] {
             assert_eq!(Entry::parse(fine).unwrap().to_string(), fine);
         }
@@ -159,7 +271,11 @@ mod tests {
             ("*.2.3.4", BadEntry::Star),
             ("*.4", BadEntry::Star),
             ("*.1.2.3.4", BadEntry::Star),
-            ("bücher.example", BadEntry::Ascii),
+            ("exa\u{ad}mple.com", BadEntry::Unicode),
+            ("\u{24db}ocalhost", BadEntry::Unicode),
+            ("１２７.0.0.1", BadEntry::Unicode),
+            ("a\u{3002}b", BadEntry::Unicode),
+            ("\u{ad}.example", BadEntry::Unicode),
             ("a..b", BadEntry::Host),
             (" a", BadEntry::Host),
             ("[::1]x", BadEntry::Host),

@@ -1,9 +1,13 @@
-//! Plain HTTP: one request to an allowed host, rebuilt and sent on its own connection. What belongs to
-//! the hop between step and proxy stays there; redirects are the client's business; nothing is retried.
+//! Plain HTTP: one request to an allowed host, rebuilt and sent on a connection that only this client's requests to the same
+//! host and port use. What belongs to the hop between step and proxy stays there; redirects are the client's business; nothing
+//! is retried.
 
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyper::body::Incoming;
+use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper::header::{
     CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
@@ -11,41 +15,76 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::head::Target;
+use super::limits::Limits;
 use super::log::Failure;
-
-/// Until the origin's answer begins.
-const FIRST_BYTE: Duration = Duration::from_secs(5 * 60);
-
-/// Largest head of an answer in bytes.
-const HEAD: usize = 64 << 10;
 
 const HOP_BY_HOP: [HeaderName; 7] =
     [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 const HOP_BY_HOP_ODD: [&str; 3] = ["keep-alive", "proxy-connection", "http2-settings"];
 
-/// Sends `request` over `upstream` and returns the answer's head; the body follows as it comes.
-pub async fn forward(
-    request: Request<Incoming>,
-    target: &Target,
-    upstream: TcpStream,
-) -> Result<Response<Incoming>, Failure> {
-    let request = rebuild(request, target).ok_or(Failure::Upstream)?;
-    let mut client = hyper::client::conn::http1::Builder::new();
-    client.preserve_header_case(true).max_buf_size(HEAD);
-    let (mut sender, connection) = client.handshake(TokioIo::new(upstream)).await.map_err(|_| Failure::Upstream)?;
-    tokio::spawn(connection);
-    let answer = timeout(FIRST_BYTE, sender.send_request(request)).await.map_err(|_| Failure::Timeout)?;
-    let mut answer = answer.map_err(|_| Failure::Upstream)?;
-    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Failure::Upstream);
+/// A connection to an origin. Dropped, it is closed.
+#[derive(Debug)]
+pub struct Origin {
+    target: Target,
+    address: SocketAddr,
+    sender: SendRequest<Incoming>,
+    connection: AbortHandle,
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        self.connection.abort();
     }
-    clean(answer.headers_mut());
-    // The version is that of the hop to the client, not the origin's.
-    *answer.version_mut() = Version::HTTP_11;
-    Ok(answer)
+}
+
+impl Origin {
+    /// Speaks HTTP over a connection to `address`; its task ends with the value.
+    pub async fn new(
+        target: &Target,
+        (upstream, address): (TcpStream, SocketAddr),
+        limits: &Limits,
+    ) -> Result<Origin, Failure> {
+        let mut client = Builder::new();
+        client.preserve_header_case(true).max_buf_size(limits.head);
+        let (sender, connection) = client.handshake(TokioIo::new(upstream)).await.map_err(|_| Failure::Upstream)?;
+        let connection = tokio::spawn(connection).abort_handle();
+        Ok(Origin { target: target.clone(), address, sender, connection })
+    }
+
+    /// Whether another request to `target` may go over it: the same host and port, at an address of today's answer, and open.
+    pub async fn serves(&mut self, target: &Target, vetted: &[SocketAddr]) -> bool {
+        let same = self.target == *target && vetted.contains(&self.address);
+        same && self.sender.ready().await.is_ok()
+    }
+
+    /// Sends `request` and returns the answer's head; the body follows as it comes.
+    pub async fn ask(&mut self, request: Request<Incoming>, limits: &Limits) -> Result<Response<Incoming>, Failure> {
+        let mut request = rebuild(request, &self.target).ok_or(Failure::Upstream)?;
+        let (flooded, told) = (Arc::new(Notify::new()), AtomicUsize::new(0));
+        let (flood, most) = (flooded.clone(), limits.interim);
+        hyper::ext::on_informational(&mut request, move |_| {
+            if told.fetch_add(1, Ordering::Relaxed) >= most {
+                flood.notify_one();
+            }
+        });
+        let answer = tokio::select! {
+            answer = timeout(limits.first_byte, self.sender.send_request(request)) => answer,
+            () = flooded.notified() => return Err(Failure::Upstream),
+        };
+        let mut answer = answer.map_err(|_| Failure::Timeout)?.map_err(|_| Failure::Upstream)?;
+        if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+            return Err(Failure::Upstream);
+        }
+        clean(answer.headers_mut());
+        // The version is that of the hop to the client, not the origin's.
+        *answer.version_mut() = Version::HTTP_11;
+        Ok(answer)
+    }
 }
 
 /// Origin-form, the target's own Host, no hop-by-hop header.
@@ -62,7 +101,8 @@ fn rebuild(mut request: Request<Incoming>, target: &Target) -> Option<Request<In
     Some(request)
 }
 
-fn clean(headers: &mut HeaderMap) {
+/// Takes away what belongs to one hop only: those headers, and each that `Connection` names.
+pub fn clean(headers: &mut HeaderMap) {
     let listed = headers.get_all(CONNECTION).iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(','));
     let listed: Vec<HeaderName> = listed.filter_map(|name| name.trim().parse().ok()).collect();
     // Framing and Host are never the sender's to take away.

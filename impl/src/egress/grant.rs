@@ -16,6 +16,27 @@ pub const PROXY_PORT: u16 = 3128;
 pub struct Grant {
     /// The allowlist: the factory's, the step's, the provider's.
     pub entries: Vec<Entry>,
+    /// Whether the name in a ClientHello must be that of its tunnel.
+    #[serde(default)]
+    pub sni: Sni,
+}
+
+/// What is done with the server name of a ClientHello: `egress.sni` in the settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sni {
+    /// One that is not the tunnel's host ends the tunnel.
+    #[default]
+    Check,
+    /// Nothing.
+    Off,
+}
+
+impl Sni {
+    /// Whether names are looked at.
+    pub fn is_checked(self) -> bool {
+        self == Sni::Check
+    }
 }
 
 /// What a listener inside is for.

@@ -20,13 +20,22 @@ pub struct Target {
     pub via: Via,
 }
 
-/// The two forms of request a proxy answers.
+/// How a host came up: the two forms of request a proxy answers, and a ClientHello inside a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Via {
     /// A tunnel.
     Connect,
     /// Absolute-form.
     Http,
+    /// The server name of a ClientHello.
+    Sni,
+}
+
+impl Target {
+    /// Host and port, as an entry would name them.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
 }
 
 impl Via {
@@ -35,6 +44,7 @@ impl Via {
         match self {
             Via::Connect => "connect",
             Via::Http => "http",
+            Via::Sni => "sni",
         }
     }
 }
@@ -55,7 +65,7 @@ pub fn target(method: &Method, uri: &Uri) -> Result<Target, Denial> {
     let port = match (port, via) {
         (Some(digits), _) => host::port(digits).ok_or(Denial::BadRequest)?,
         (None, Via::Http) => 80,
-        (None, Via::Connect) => return Err(Denial::BadRequest),
+        (None, _) => return Err(Denial::BadRequest),
     };
     let host = Host::parse(host).map_err(|_| Denial::BadHost)?;
     Ok(Target { host, port, via })
@@ -73,11 +83,15 @@ fn split(authority: &str) -> Result<(&str, Option<&str>), Denial> {
     }
 }
 
-/// What else must hold for a request to an allowed host.
-pub fn check(parts: &Parts, via: Via) -> Result<(), Denial> {
+/// What else must hold for a request to an allowed host; its target may have `longest` bytes.
+pub fn check(parts: &Parts, via: Via, longest: usize) -> Result<(), Denial> {
     let headers = &parts.headers;
+    if parts.uri.path_and_query().map_or(0, |p| p.as_str().len()) > longest {
+        return Err(Denial::BadSize);
+    }
     let hosts = headers.get_all(HOST).iter().count();
     match via {
+        Via::Sni => {}
         Via::Connect => {
             let length = headers.get(CONTENT_LENGTH).is_some_and(|n| n != "0");
             if length || headers.contains_key(TRANSFER_ENCODING) {
@@ -98,7 +112,7 @@ pub fn check(parts: &Parts, via: Via) -> Result<(), Denial> {
             }
             let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
             if !encodings.all(|e| e.as_bytes().eq_ignore_ascii_case(b"chunked")) {
-                return Err(Denial::BadRequest);
+                return Err(Denial::BadCoding);
             }
         }
     }
@@ -118,7 +132,7 @@ mod tests {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let target = target(&parts.method, &parts.uri);
-        match target.and_then(|t| check(&parts, t.via).map(|()| format!("{}:{}", t.host, t.port))) {
+        match target.and_then(|t| check(&parts, t.via, 100).map(|()| format!("{}:{}", t.host, t.port))) {
             Ok(target) => target,
             Err(denial) => denial.code().into(),
         }

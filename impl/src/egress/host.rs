@@ -70,6 +70,16 @@ impl fmt::Display for Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_normal_form_is_its_own(text in "\\PC{0,60}|[a-zA-Z0-9._-]{0,60}|\\[[0-9a-f:.]{0,40}\\]") {
+            if let Ok(host) = Host::parse(&text) {
+                prop_assert_eq!(Host::parse(&host.to_string()), Ok(host));
+            }
+        }
+    }
 
     fn normal(text: &str) -> String {
         Host::parse(text).map_or("bad".into(), |h| h.to_string())

@@ -8,11 +8,10 @@ use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use serde_json::{Value, json};
-
 use super::head::Via;
 use super::host::Host;
 use super::policy::Denial;
+use super::record::{Allowed, Blocked, Event, Failures, Summary, line};
 use crate::outcome::timestamp;
 
 /// Blocked hosts that get a line and an event.
@@ -86,15 +85,15 @@ impl Log {
             Host::Name(name) => name.clone(),
             Host::Address(address) => address.to_string(),
         };
-        records.note(name, json!(port), via, why);
+        records.note(name, Some(port), via, why);
     }
 
     /// A request named no host that could be judged; only odd hosts get a line, one for all of them.
     pub fn malformed(&self, via: Via, why: Denial) {
         let mut records = self.records();
         records.malformed += 1;
-        if why == Denial::BadHost {
-            records.note(MALFORMED.into(), Value::Null, via, why);
+        if matches!(why, Denial::BadHost | Denial::SniMismatch) {
+            records.note(MALFORMED.into(), None, via, why);
         }
     }
 
@@ -128,7 +127,7 @@ impl Log {
         let mut records = self.records();
         if !records.closed {
             let summary = records.summary();
-            records.event(&summary);
+            records.event(&Event::Summary(summary));
             records.closed = true;
         }
         records.failed.take().map_or(Ok(()), Err)
@@ -141,7 +140,7 @@ impl Log {
 }
 
 impl Records {
-    fn note(&mut self, host: String, port: Value, via: Via, why: Denial) {
+    fn note(&mut self, host: String, port: Option<u16>, via: Via, why: Denial) {
         if self.closed || self.seen.contains(&host) {
             return;
         }
@@ -149,38 +148,40 @@ impl Records {
             self.capped = true;
             return;
         }
-        let line = json!({
-            "t": timestamp(SystemTime::now()), "attempt": self.attempt, "host": host, "port": port,
-            "via": via.word(), "reason": why.code(),
-        });
-        self.seen.insert(host);
+        self.seen.insert(host.clone());
         if self.lines == LINES {
             self.suppressed += 1;
             return;
         }
         self.lines += 1;
-        let written = write_line(&mut self.log, &line);
+        let (t, attempt) = (timestamp(SystemTime::now()), self.attempt.clone());
+        let blocked = Blocked { t, attempt, host, port, via: via.word().into(), reason: why.code().into() }.cut();
+        let written = self.log.write_all(line(&blocked).as_bytes());
         self.keep(written);
-        let mut event = line;
-        event["type"] = json!("egress.blocked");
-        self.event(&event);
+        self.event(&Event::Blocked(blocked));
     }
 
-    fn summary(&self) -> Value {
+    fn summary(&self) -> Summary {
         let allowed = self.allowed.iter();
-        let allowed: Vec<_> =
-            allowed.map(|((host, port), n)| json!({"host": host, "port": port, "connections": n})).collect();
-        json!({
-            "t": timestamp(SystemTime::now()), "type": "egress.summary", "attempt": self.attempt, "complete": true,
-            "blocked_distinct": self.seen.iter().filter(|h| *h != MALFORMED).count(), "blocked_total": self.total,
-            "blocked_suppressed": self.suppressed, "distinct_capped": self.capped, "malformed": self.malformed,
-            "failures": {"dns": self.failures[0], "connect": self.failures[1], "timeout": self.failures[2]},
-            "allowed": allowed,
-        })
+        let allowed =
+            allowed.map(|((host, port), n)| Allowed { host: host.clone(), port: *port, connections: *n }).collect();
+        Summary {
+            t: timestamp(SystemTime::now()),
+            attempt: self.attempt.clone(),
+            complete: true,
+            blocked_distinct: self.seen.iter().filter(|h| *h != MALFORMED).count() as u64,
+            blocked_total: self.total,
+            blocked_suppressed: self.suppressed,
+            distinct_capped: self.capped,
+            malformed: self.malformed,
+            failures: Failures { dns: self.failures[0], connect: self.failures[1], timeout: self.failures[2] },
+            allowed,
+        }
     }
 
-    fn event(&mut self, event: &Value) {
-        let written = write_line(&mut self.events, event);
+    fn event(&mut self, event: &Event) {
+        // One write a line, so that a crash leaves whole lines.
+        let written = self.events.write_all(line(event).as_bytes());
         self.keep(written);
     }
 
@@ -191,14 +192,10 @@ impl Records {
     }
 }
 
-/// One write a line, so that a crash leaves whole lines.
-fn write_line(file: &mut File, value: &Value) -> io::Result<()> {
-    file.write_all(format!("{value}\n").as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
     use std::path::Path;
 
     fn with_log(fill: impl FnOnce(&Log)) -> (Vec<Value>, Vec<Value>) {
@@ -253,5 +250,35 @@ mod tests {
         let summary = &events[events.len() - 1];
         assert_eq!((&summary["malformed"], &summary["blocked_total"]), (&json!(3), &json!(30_000)));
         assert_eq!((&summary["blocked_distinct"], &summary["distinct_capped"]), (&json!(9_999), &json!(true)));
+    }
+
+    #[test]
+    fn memory_does_not_follow_the_number_of_hosts() {
+        let held = |hosts: usize| {
+            let file = || tempfile::tempfile().unwrap();
+            let log = Log::new("a", file(), file());
+            (0..hosts).for_each(|n| log.blocked(&name(n), 1, Via::Http, Denial::NotAllowed));
+            (0..hosts).for_each(|n| log.allowed(&name(n), 1));
+            let records = log.records();
+            (records.seen.len(), records.seen.capacity(), records.allowed.len(), records.total)
+        };
+        let (seen, capacity, allowed, total) = held(100_000);
+        assert_eq!((seen, allowed, total), (DISTINCT, ALLOWED, 100_000));
+        assert_eq!(capacity, held(2 * DISTINCT).1);
+    }
+
+    #[test]
+    fn a_thousand_hosts_are_a_short_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let log = Log::new(&"x".repeat(64), File::create(&path).unwrap(), tempfile::tempfile().unwrap());
+        for n in 0..11_000 {
+            let host = Host::Name(format!("{}{}", "a23456789.".repeat(24), n % 1_000));
+            log.blocked(&host, 65_535, Via::Connect, Denial::PortNotAllowed);
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.len() < 20_000 && text.lines().all(|l| l.len() <= 300), "{} bytes", text.len());
+        assert_eq!(text.lines().count(), LINES);
+        assert_eq!(log.records().total, 11_000);
     }
 }

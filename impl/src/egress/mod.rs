@@ -4,18 +4,26 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
-mod dial;
+mod answered;
+mod connection;
+pub mod dial;
 pub mod entry;
 mod forward;
 pub mod grant;
 pub mod head;
 pub mod host;
-mod log;
+pub mod limits;
+pub mod log;
+mod patience;
 pub mod policy;
-mod proxy;
+pub mod proxy;
+pub mod record;
+mod refusal;
 mod relay;
 pub mod runtime;
 pub mod settle;
+pub mod sni;
+mod tunnel;
 
 use std::fs::File;
 use std::io;

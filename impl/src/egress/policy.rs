@@ -16,10 +16,19 @@ pub enum Denial {
     NotAllowed,
     PortNotAllowed,
     PrivateAddress,
+    OwnListener,
+    SniMismatch,
     BadHost,
     BadRequest,
+    /// A transfer coding that is not `chunked` alone.
+    BadCoding,
+    /// A head that is larger than the limits.
+    BadSize,
+    /// A head that did not come in time.
+    BadPace,
     BadScheme,
     BadMethod,
+    AttemptEnded,
     Limit,
 }
 
@@ -38,6 +47,7 @@ pub struct Policy {
     exact: HashMap<Host, Ports>,
     below: HashMap<String, Ports>,
     own: BTreeSet<IpAddr>,
+    listeners: BTreeSet<SocketAddr>,
 }
 
 const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -56,8 +66,27 @@ impl Policy {
         policy
     }
 
+    /// Never leads to these, whatever is listed: what this program itself listens on. On Linux all of it lies inside the
+    /// attempts' network namespaces and the set is empty; a port for each attempt on the host's loopback belongs here.
+    pub fn refusing(mut self, listeners: impl IntoIterator<Item = SocketAddr>) -> Policy {
+        self.listeners.extend(listeners.into_iter().map(|l| SocketAddr::new(l.ip().to_canonical(), l.port())));
+        self
+    }
+
     /// Whether `host` may be asked for at all, and how to reach it.
     pub fn route(&self, host: &Host, port: u16) -> Result<Route, Denial> {
+        let route = self.listed(host, port)?;
+        match &route {
+            Route::Dial(addresses) if addresses.iter().any(|a| self.is_own(a)) => Err(Denial::OwnListener),
+            _ => Ok(route),
+        }
+    }
+
+    fn is_own(&self, address: &SocketAddr) -> bool {
+        self.listeners.contains(&SocketAddr::new(address.ip().to_canonical(), address.port()))
+    }
+
+    fn listed(&self, host: &Host, port: u16) -> Result<Route, Denial> {
         match host {
             Host::Name(name) if name == "localhost" => self.localhost(host, port),
             Host::Name(name) => match self.match_name(host, name, port) {
@@ -81,7 +110,8 @@ impl Policy {
         if !addresses.iter().all(fine) {
             return Err(Denial::PrivateAddress);
         }
-        Ok(addresses.iter().map(|a| SocketAddr::new(*a, port)).collect())
+        let dial: Vec<_> = addresses.iter().map(|a| SocketAddr::new(*a, port)).collect();
+        if dial.iter().any(|a| self.is_own(a)) { Err(Denial::OwnListener) } else { Ok(dial) }
     }
 
     fn public(&self, address: IpAddr) -> bool {
@@ -149,10 +179,13 @@ impl Denial {
             Denial::NotAllowed => "not-allowed",
             Denial::PortNotAllowed => "port-not-allowed",
             Denial::PrivateAddress => "private-address",
+            Denial::OwnListener => "self",
+            Denial::SniMismatch => "sni-mismatch",
             Denial::BadHost => "bad-host",
-            Denial::BadRequest => "bad-request",
+            Denial::BadRequest | Denial::BadCoding | Denial::BadSize | Denial::BadPace => "bad-request",
             Denial::BadScheme => "bad-scheme",
             Denial::BadMethod => "bad-method",
+            Denial::AttemptEnded => "attempt-ended",
             Denial::Limit => "limit",
         }
     }
@@ -162,8 +195,12 @@ impl Denial {
     pub fn status(self) -> u16 {
         match self {
             Denial::NotAllowed | Denial::PortNotAllowed | Denial::PrivateAddress => 403,
+            Denial::OwnListener | Denial::SniMismatch | Denial::AttemptEnded => 403,
+            Denial::BadHost | Denial::BadRequest | Denial::BadScheme | Denial::BadMethod => 400,
+            Denial::BadPace => 408,
+            Denial::BadSize => 431,
+            Denial::BadCoding => 501,
             Denial::Limit => 503,
-            _ => 400,
         }
     }
 }

@@ -2,17 +2,17 @@
 //! thousand idle tunnels cost little; half-closes are passed on; a tunnel without bytes ends some day.
 
 use std::cell::RefCell;
+use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::time::timeout;
 
-/// Without a byte either way.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+use super::limits::Limits;
 
 const BUFFER: usize = 64 << 10;
 
@@ -23,43 +23,62 @@ thread_local! {
     static BUFFERS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Relays until both sides have ended, or one has failed.
-pub async fn relay(client: TcpStream, upstream: TcpStream) {
-    let (client_in, client_out) = client.into_split();
-    let (upstream_in, upstream_out) = upstream.into_split();
-    let moved = AtomicU64::new(0);
-    let up = one_way(client_in, upstream_out, &moved);
-    let down = one_way(upstream_in, client_out, &moved);
-    let _ = tokio::try_join!(up, down);
+/// What both directions of a tunnel know of each other.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// Bytes that came, either way.
+    moved: AtomicU64,
+    /// Directions that have ended.
+    ended: AtomicU64,
 }
 
-async fn one_way(from: OwnedReadHalf, mut to: OwnedWriteHalf, moved: &AtomicU64) -> io::Result<()> {
+/// Carries bytes one way until `from` has ended, and passes that on. An error is the end of the whole tunnel.
+pub async fn pump(from: &ReadHalf<'_>, to: &mut WriteHalf<'_>, meter: &Meter, limits: &Limits) -> io::Result<()> {
     loop {
-        let before = moved.load(Ordering::Relaxed);
-        match timeout(IDLE, from.readable()).await {
-            Ok(ready) => ready?,
-            Err(_) if moved.load(Ordering::Relaxed) != before => continue,
-            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
-        }
+        meter.watch(limits, from.readable()).await?;
         let mut buffer = take();
-        match from.try_read(&mut buffer) {
-            Ok(0) => {
-                give(buffer);
-                return to.shutdown().await;
-            }
-            Ok(n) => {
-                moved.fetch_add(n as u64, Ordering::Relaxed);
-                let written = to.write_all(&buffer[..n]).await;
-                give(buffer);
-                written?;
-            }
-            Err(e) => {
-                give(buffer);
-                if e.kind() != io::ErrorKind::WouldBlock {
-                    return Err(e);
-                }
+        let read = from.try_read(&mut buffer);
+        let carried = match read {
+            Ok(0) => None,
+            Ok(n) => Some(meter.carry(to, &buffer[..n], limits).await),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Some(Ok(())),
+            Err(e) => Some(Err(e)),
+        };
+        give(buffer);
+        match carried {
+            Some(carried) => carried?,
+            None => break,
+        }
+    }
+    meter.ended.fetch_add(1, Ordering::Relaxed);
+    to.shutdown().await
+}
+
+impl Meter {
+    /// Writes bytes that came.
+    pub async fn carry(&self, to: &mut WriteHalf<'_>, bytes: &[u8], limits: &Limits) -> io::Result<()> {
+        self.moved.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.watch(limits, to.write_all(bytes)).await
+    }
+
+    /// Waits as long as bytes move the one way or the other, and for a while without.
+    pub async fn watch<T>(&self, limits: &Limits, event: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        let mut event = pin!(event);
+        loop {
+            let before = self.moved.load(Ordering::Relaxed);
+            let patience = self.patience(limits);
+            match timeout(patience, &mut event).await {
+                Ok(happened) => return happened,
+                Err(_) if self.moved.load(Ordering::Relaxed) != before => {}
+                // The other side has ended meanwhile: the shorter time counts from its last byte, about.
+                Err(_) if self.patience(limits) < patience => {}
+                Err(_) => return Err(io::ErrorKind::TimedOut.into()),
             }
         }
+    }
+
+    fn patience(&self, limits: &Limits) -> Duration {
+        if self.ended.load(Ordering::Relaxed) == 0 { limits.idle } else { limits.half_closed }
     }
 }
 

@@ -6,13 +6,13 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::grant::{Grant, Role};
+use super::grant::Grant;
+use super::limits;
 use super::log::Log;
 use super::policy::Policy;
 use super::proxy::{self, Attempt};
@@ -77,13 +77,14 @@ pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events
         return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
     }
     let policy = Policy::new(&grant.entries, super::own_addresses());
-    let attempt = Arc::new(Attempt { policy, log: Log::new(id, log, events) });
+    let attempt = Attempt::new(policy, Log::new(id, log, events), grant.sni.is_checked(), limits::process());
+    let attempt = Arc::new(attempt);
     let (stop, stopped) = watch::channel(());
     let mut listening = JoinSet::new();
     let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
     for (listener, role) in listeners.into_iter().zip(of_ports) {
         let listener = proxy::adopt(TcpListener::from(listener))?;
-        listening.spawn(listen(listener, role, attempt.clone(), stopped.clone()));
+        listening.spawn(proxy::serve(listener, role, attempt.clone(), stopped.clone()));
     }
     Ok(Admitted { attempt, stop, listening, runtime: Handle::current() })
 }
@@ -95,31 +96,19 @@ impl Drop for Proxy {
     }
 }
 
-/// For an attempt's tasks to notice that it has ended.
-const END: Duration = Duration::from_secs(2);
-
 impl Admitted {
     /// Closes its listeners and writes its summary, once; nothing is answered or written after that. The error is the first
     /// of all writes to its records.
     pub async fn end(self) -> io::Result<()> {
         let Admitted { attempt, stop, mut listening, .. } = self;
         drop(stop);
-        let all = async { while listening.join_next().await.is_some() {} };
-        if tokio::time::timeout(END, all).await.is_err() {
-            listening.shutdown().await;
-        }
+        // Each ends by itself, within the time that the limits leave to what is under way.
+        while listening.join_next().await.is_some() {}
         attempt.log.close()
     }
 
     /// The same, waited for by a thread that is none of the proxy's.
     pub fn finish(self) -> io::Result<()> {
         self.runtime.clone().block_on(self.end())
-    }
-}
-
-async fn listen(listener: tokio::net::TcpListener, role: Role, attempt: Arc<Attempt>, mut ended: watch::Receiver<()>) {
-    tokio::select! {
-        () = proxy::serve(listener, role, attempt) => {}
-        _ = ended.changed() => {}
     }
 }

@@ -14,6 +14,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_yaml::Spanned;
 
+use crate::egress::grant::Sni;
+
 pub use complaint::Complaint;
 pub use parse::{MAX, read};
 pub use validate::{NAME, is_name};
@@ -92,6 +94,9 @@ pub struct Egress {
     /// Add the provider's own hosts (default true).
     #[serde(default, deserialize_with = "given")]
     pub provider_hosts: Option<bool>,
+    /// Whether the server name in a TLS tunnel must be the tunnel's host: `check` (default) or `off`.
+    #[serde(default, deserialize_with = "word")]
+    pub sni: Option<Sni>,
     /// Keys held outside.
     #[serde(default)]
     pub inject: Inject,

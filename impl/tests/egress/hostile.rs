@@ -1,0 +1,126 @@
+//! A step that does all it can to the proxy, while another attempt of the same process goes on being served. What is bounded
+//! is counted: descriptors, connections, tasks, lines; never time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use kusaw::egress::limits::{Limits, Shared};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::world::{LONG, Setup, allow};
+
+/// Sockets of this process that are connected from the address of a proxy: its side of each client's connection.
+fn accepted(port: u16) -> usize {
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let ours = format!(":{port:04X} ");
+    // State 01 is ESTABLISHED, 08 CLOSE_WAIT; the inode is 0 where no process holds the socket any more, or not yet.
+    let held = |line: &&str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        fields.len() > 9
+            && format!("{} ", fields[1]).ends_with(&ours)
+            && ["01", "08"].contains(&fields[3])
+            && fields[9] != "0"
+    };
+    table.lines().filter(held).count()
+}
+
+const CONNECTIONS: usize = 48;
+
+/// Ways to be a burden.
+const ACTS: [&[u8]; 8] = [
+    b"CONNECT a.example:443 HTTP/1.1\r\n\r\n",
+    b"CONNECT a.exam",
+    b"",
+    b"\x16\x03\x01\x40\x00aaaaaaaa",
+    b"\x00\x01\x02\xff\xfe garbage \r\n\r\n\r\n",
+    b"GET http://b.evil/ HTTP/1.1\r\nHost: b\r\n\r\nGET http://c.evil/ HTTP/1.1\r\nHost: c\r\n\r\nCONNECT d.evil:1 HTTP/1.1\r\n\r\n",
+    b"POST http://a.example/ HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET http://b.evil/ HTTP/1.1\r\nHost: b\r\n\r\n",
+    b"CONNECT a.example:443 HTTP/1.1\r\n\r\n\x16\x03\x01\x00\xff\x01",
+];
+
+async fn act(number: usize, address: std::net::SocketAddr) {
+    let Ok(mut stream) = TcpStream::connect(address).await else { return };
+    if number % 16 == 9 {
+        // A head without an end.
+        while stream.write_all(&[b'x'; 4 << 10]).await.is_ok() {}
+        return;
+    }
+    let _ = stream.write_all(ACTS[number % ACTS.len()]).await;
+    // Some read, some do not, some leave at once.
+    match number % 3 {
+        0 => drop(timeout(Duration::from_millis(300), stream.read(&mut [0; 64])).await),
+        1 => tokio::time::sleep(Duration::from_millis(100)).await,
+        _ => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hostile_attempt_is_bounded_and_another_one_is_served_meanwhile() {
+    let shrink = |limits: &mut Limits| {
+        limits.connections = CONNECTIONS;
+        limits.head_read = Duration::from_millis(500);
+        limits.hello = Duration::from_millis(300);
+        limits.drain = Duration::from_millis(300);
+        // The measure is what is held, not how fast it comes.
+        (limits.rate, limits.burst) = (100_000, 100_000);
+    };
+    let bad = allow(&["a.example"]).limits(shrink).start().await;
+    let shared: Arc<Shared> = bad.attempt.shared.clone();
+    let good = Setup { shared: Some(shared.clone()), ..allow(&["a.example"]) }.start().await;
+    let (port, address) = (bad.address.port(), bad.address);
+    let over = Arc::new(AtomicBool::new(false));
+    let most = Arc::new(AtomicUsize::new(0));
+    let watching = {
+        let (over, most) = (over.clone(), most.clone());
+        tokio::spawn(async move {
+            while !over.load(Ordering::Relaxed) {
+                most.fetch_max(accepted(port), Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+    };
+    let served = async {
+        let mut served = 0;
+        while !over.load(Ordering::Relaxed) {
+            let answer = good.ask("GET http://a.example/ HTTP/1.1\r\nHost: a\r\n\r\n").await;
+            assert_eq!(answer.short(), "200", "after {served} requests");
+            served += 1;
+        }
+        served
+    };
+    let hostile = async {
+        let mut acts = JoinSet::new();
+        for number in 0..5_000 {
+            if acts.len() >= 300 {
+                acts.join_next().await;
+            }
+            acts.spawn(act(number, address));
+        }
+        while timeout(LONG, acts.join_next()).await.unwrap().is_some() {}
+        over.store(true, Ordering::Relaxed);
+    };
+    let (served, ()) = tokio::join!(served, hostile);
+    watching.await.unwrap();
+    let most = most.load(Ordering::Relaxed);
+    assert!(served > 20, "{served} requests of the other attempt");
+    // One more may be on its way to being told that there is no place.
+    assert!((CONNECTIONS / 2..=CONNECTIONS + 2).contains(&most), "{most} connections at a time");
+    let log = bad.log();
+    assert!((1..=50).contains(&log.len()), "{log:?}");
+    assert!(
+        log.iter().all(|l| ["b.evil", "c.evil", "d.evil", "<malformed>"].contains(&l["host"].as_str().unwrap())),
+        "{log:?}"
+    );
+    assert!(good.log().is_empty(), "nothing of it is the other attempt's");
+    let smuggled = bad.origin.got().iter().filter(|bytes| bytes.contains("evil")).count();
+    assert_eq!(smuggled, 0);
+    let (events, _) = bad.end().await;
+    assert!(events.last().unwrap()["blocked_total"].as_u64() > Some(500));
+    assert_eq!(accepted(port), 0, "each connection is closed");
+    good.end().await;
+    assert_eq!(shared.places.available_permits(), shared.limits.process, "each place is free again");
+}
