@@ -72,6 +72,8 @@ pub struct Commands {
     pub providers: Option<Vec<String>>,
     /// Argv that says what each step can connect to and tries it.
     pub doctor: Option<Vec<String>>,
+    /// Hosts the one proxy of the factory for all its attempts, until it is told to end; null = it has no such command.
+    pub serve: Option<Serve>,
 }
 
 impl Commands {
@@ -85,6 +87,16 @@ impl Commands {
             _ => None,
         }
     }
+}
+
+/// How a factory's one proxy is hosted.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Serve {
+    /// Argv of templates.
+    pub run: Vec<String>,
+    /// What is there as soon as attempts find it (template of a path).
+    pub ready: String,
 }
 
 /// A whole manifest.

@@ -61,6 +61,7 @@ fn not_asked(
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
             "validate" | "check" | "providers" | "doctor" => manifest.commands.named(need).is_some(),
+            "serve" => manifest.commands.serve.is_some(),
             "backend" => manifest.backend.is_some(),
             "landlock-scope" | "reftable" | "ipv6" => true, // of the host, below
             _ => false,

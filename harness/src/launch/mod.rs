@@ -124,6 +124,15 @@ impl Launcher<'_> {
         self.ask(command, plan, nonce, attempt, &Live::default()).await
     }
 
+    /// Has a factory host its proxy for all attempts, until `live` is ended.
+    ///
+    /// # Errors
+    /// As [`Launcher::validate`].
+    pub async fn serve(&self, plan: &Plan, nonce: &str, attempt: u32, live: &Live) -> Result<Launch, String> {
+        let command = self.manifest.commands.serve.as_ref().ok_or("the driver has no commands.serve")?;
+        self.ask(&command.run, plan, nonce, attempt, live).await
+    }
+
     async fn ask(
         &self,
         asked: &[String],

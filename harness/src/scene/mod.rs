@@ -6,12 +6,14 @@ mod killing;
 mod mortal;
 mod running;
 mod sentinel;
+mod serving;
 mod words;
 
 pub use acting::{Acting, Done};
 pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use mortal::Mortal;
+pub use serving::Killed;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -34,6 +34,7 @@ mod records;
 mod refused_calls;
 mod repositories;
 mod secrets;
+mod serve;
 mod session;
 mod settings;
 mod shared;

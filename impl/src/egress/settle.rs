@@ -1,5 +1,5 @@
 //! The summary of an attempt whose proxy has died without one. What the proxy had counted died with it: the summary says so,
-//! `"complete": false`, and counts what stands in the log. Whoever writes to an attempt's records holds the lock on its
+//! `"complete": false`, and has what the log tells, which is the least that it was. Whoever writes to an attempt's records holds the lock on its
 //! events, so that there are never two.
 #![forbid(unsafe_code)]
 
@@ -11,9 +11,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use nix::fcntl::OFlag;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::log::MALFORMED;
+use super::record::{Event, Failures, Summary, line};
 use crate::outcome::timestamp;
 
 /// The records, by their names in an attempt's folder.
@@ -60,14 +61,22 @@ fn settle(id: &str, log: &File, events: &File) -> io::Result<bool> {
         return Ok(false);
     }
     let hosts = whole_lines(log)?;
-    let distinct = hosts.iter().filter(|line| line["host"] != MALFORMED).count();
-    let summary = json!({
-        "t": timestamp(SystemTime::now()), "type": "egress.summary", "attempt": id, "complete": false,
-        "blocked_distinct": distinct, "blocked_total": null, "blocked_suppressed": null, "distinct_capped": null,
-        "malformed": null, "failures": null, "allowed": null,
+    let distinct = hosts.iter().filter(|entry| entry["host"] != MALFORMED).count();
+    let distinct = distinct as u64;
+    let summary = Event::Summary(Summary {
+        t: timestamp(SystemTime::now()),
+        attempt: id.into(),
+        complete: false,
+        blocked_distinct: distinct,
+        blocked_total: distinct,
+        blocked_suppressed: 0,
+        distinct_capped: false,
+        malformed: (hosts.len() as u64).saturating_sub(distinct),
+        failures: Failures { dns: 0, connect: 0, timeout: 0 },
+        allowed: Vec::new(),
     });
     let mut events = events;
-    events.write_all(format!("{summary}\n").as_bytes())?;
+    events.write_all(line(&summary).as_bytes())?;
     Ok(true)
 }
 
@@ -88,6 +97,7 @@ fn whole_lines(mut record: &File) -> io::Result<Vec<Value>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
     use std::fs;
 
     fn attempt(log: &str, events: &str) -> tempfile::TempDir {

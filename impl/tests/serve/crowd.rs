@@ -51,7 +51,9 @@ impl Origins {
                     let mut head = vec![0; 4096];
                     let got = stream.read(&mut head).unwrap_or(0);
                     let line = String::from_utf8_lossy(&head[..got]);
-                    asked.lock().unwrap()[n].insert(line.split(' ').nth(1).unwrap_or_default().to_string());
+                    // Other programs of this machine may look at what listens on its loopback; an attempt asks for its own path.
+                    let path = line.split(' ').nth(1).filter(|path| path.starts_with('/')).map(str::to_string);
+                    asked.lock().unwrap()[n].extend(path);
                     let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
                 }
             });

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fs;
 use std::process::{Child, Stdio};
+use std::thread;
 
 use nix::sys::signal::Signal;
 
@@ -163,27 +164,33 @@ fn a_serve_that_is_started_anew_knows_nothing_of_the_one_before() {
 /// It lives and says nothing: whoever waits for it does not wait for ever, and nothing is written twice.
 #[test]
 fn what_a_stopped_serve_owes_is_written_once_it_goes_on_or_by_the_next_run() {
-    for goes_on in [true, false] {
-        let factory = factory("", "");
-        serving(&factory, &(asks("before.example:80") + WAITS));
-        let serve = Serve::of(&factory);
-        let (run_a, _out) = start(&factory, "a");
-        serve.signal(Signal::SIGSTOP);
-        fs::write(factory.attempt().join("artifacts/go"), "").unwrap();
-        let ended = run_a.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert!(ended.status.code() == Some(0) && said.contains("does not answer"), "{ended:?}");
-        assert!(summaries(&factory, "a").is_empty());
-        match goes_on {
-            true => serve.signal(Signal::SIGCONT),
-            false => drop(serve.end(Signal::SIGKILL)),
+    thread::scope(|scope| {
+        for goes_on in [true, false] {
+            scope.spawn(move || stopped(goes_on));
         }
-        if goes_on {
-            wait_until(|| !summaries(&factory, "a").is_empty());
-        }
-        serving(&factory, "");
-        run(&factory, "b");
-        let summaries = summaries(&factory, "a");
-        assert_eq!((summaries.len(), &summaries[0]["complete"]), (1, &goes_on.into()), "{summaries:?}");
+    });
+}
+
+fn stopped(goes_on: bool) {
+    let factory = factory("", "");
+    serving(&factory, &(asks("before.example:80") + WAITS));
+    let serve = Serve::of(&factory);
+    let (run_a, _out) = start(&factory, "a");
+    serve.signal(Signal::SIGSTOP);
+    fs::write(factory.attempt().join("artifacts/go"), "").unwrap();
+    let ended = run_a.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(0) && said.contains("does not answer"), "{ended:?}");
+    assert!(summaries(&factory, "a").is_empty());
+    match goes_on {
+        true => serve.signal(Signal::SIGCONT),
+        false => drop(serve.end(Signal::SIGKILL)),
     }
+    if goes_on {
+        wait_until(|| !summaries(&factory, "a").is_empty());
+    }
+    serving(&factory, "");
+    run(&factory, "b");
+    let summaries = summaries(&factory, "a");
+    assert_eq!((summaries.len(), &summaries[0]["complete"]), (1, &goes_on.into()), "{summaries:?}");
 }

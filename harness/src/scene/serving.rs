@@ -1,0 +1,173 @@
+//! Attempts whose proxy is hosted by one process for the whole factory, and what becomes of them when it is killed.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Refusal, Scene};
+use crate::launch::{Launch, Live, shell};
+use crate::plan::{Action, Plan};
+use crate::waiting::{self, WAITS};
+
+/// For the host of the proxy to be ready.
+const READY: Duration = Duration::from_secs(10);
+
+/// Between two looks at it.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Who is killed while a step runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// The host of the proxy.
+    Serve,
+    /// The attempt's launcher.
+    Launcher,
+    /// Both, and neither can do anything about the other's end.
+    Both,
+}
+
+impl Scene {
+    /// A step that may reach one host waits on a served factory; meanwhile, with other settings, one that may reach another host
+    /// asks for both; then the first does. Both are kept. Where `anew`, the first serve is killed before, and the other is
+    /// asked on a new one.
+    ///
+    /// # Errors
+    /// When the harness cannot prepare a launch, or nobody is ready.
+    pub async fn run_served(&mut self, hosts: [&str; 2], anew: bool) -> Result<(), String> {
+        self.refusal = Refusal::Marked; // that each asked is seen in its log
+        let asks = hosts.map(|host| format!("connect --proxy connect {host}:443")).join(" + ");
+        let waits = shell(&format!("{WAITS}; tools/probe {asks}"));
+        let asks = self.probe(&asks)?;
+        let plan = |command: Vec<String>, host: &str| {
+            let mut plan = self.plan.clone();
+            plan.action = Action::Run(command);
+            plan.allow(host);
+            plan
+        };
+        let (first, second) = (plan(waits, hosts[0]), plan(asks, hosts[1]));
+        let (worktree, nonce, numbers) = (self.next_worktree()?, self.nonce.clone(), self.attempts + 1);
+        self.attempts += 4;
+        let launcher = Self::launcher()?;
+        let (serve, again) = (Live::default(), Live::default());
+        let beside = async {
+            waiting::first_sign(&worktree).await?;
+            if anew {
+                end(&serve, Signal::SIGKILL);
+                let second = async {
+                    self.is_ready(&second, &again).await?;
+                    let launch = launcher.launch(&second, &nonce, numbers + 1).await;
+                    end(&again, Signal::SIGTERM);
+                    launch
+                };
+                let served = launcher.serve(&self.plan, &nonce, numbers + 3, &again);
+                return futures::future::join(second, served).await.0;
+            }
+            let launch = launcher.launch(&second, &nonce, numbers + 1).await;
+            waiting::go(&worktree)?;
+            launch
+        };
+        let attempts = async {
+            self.is_ready(&first, &serve).await?;
+            let both = futures::future::join(launcher.launch(&first, &nonce, numbers), beside).await;
+            end(&serve, Signal::SIGTERM);
+            Ok::<_, String>([both.0?, both.1?])
+        };
+        let served = launcher.serve(&self.plan, &nonce, numbers + 2, &serve);
+        let (attempts, _) = futures::future::join(attempts, served).await;
+        self.launches.extend(attempts?);
+        Ok(())
+    }
+
+    /// A step asks for a host and waits; then somebody is killed by SIGKILL, and another attempt runs to its end. The first is
+    /// kept.
+    ///
+    /// # Errors
+    /// As [`Scene::run_served`].
+    pub async fn kill_served(&mut self, host: &str, killed: Killed) -> Result<(), String> {
+        self.refusal = Refusal::Marked;
+        let mut plan = self.plan.clone();
+        plan.action = Action::Run(shell(&format!("tools/probe connect --proxy connect {host}:443; {WAITS}")));
+        let (worktree, nonce, numbers) = (self.next_worktree()?, self.nonce.clone(), self.attempts + 1);
+        self.attempts += 2;
+        let launcher = Self::launcher()?;
+        let (serve, attempt) = (Live::default(), Live::default());
+        let deed = async {
+            waiting::first_sign(&worktree).await?;
+            match killed {
+                Killed::Serve => end(&serve, Signal::SIGKILL),
+                Killed::Launcher => end(&attempt, Signal::SIGKILL),
+                Killed::Both => {
+                    end(&serve, Signal::SIGSTOP);
+                    end(&attempt, Signal::SIGKILL);
+                }
+            }
+            Ok::<_, String>(())
+        };
+        let launched = async {
+            self.is_ready(&plan, &serve).await?;
+            let (launch, done) =
+                futures::future::join(launcher.launch_live(&plan, &nonce, numbers, &attempt), deed).await;
+            if killed == Killed::Both {
+                end(&serve, Signal::SIGKILL);
+            }
+            done.and(launch)
+        };
+        let after = async {
+            let launch = launched.await?;
+            let other = Plan { action: Action::Run(shell("true")), ..self.plan.clone() };
+            // Whoever still has the attempt is left the time to end it.
+            while killed == Killed::Launcher && self.is_unsettled(&launch)? {
+                tokio::time::sleep(LOOK).await;
+            }
+            let next = launcher.launch(&other, &nonce, numbers + 2).await;
+            end(&serve, Signal::SIGTERM);
+            Ok::<_, String>((launch, next?))
+        };
+        let served = launcher.serve(&self.plan, &nonce, numbers + 1, &serve);
+        let (both, _) = futures::future::join(after, served).await;
+        let (launch, next) = both?;
+        self.attempts += 1;
+        self.found(next.exit == Some(0), format!("another attempt: exit {:?}", next.exit));
+        self.launches.push(launch);
+        Ok(())
+    }
+
+    /// Whether an attempt has no event yet that is its last; told when there is none for too long.
+    fn is_unsettled(&self, launch: &Launch) -> Result<bool, String> {
+        let Some(events) = &Self::context()?.manifest.observe.events else { return Ok(false) };
+        let path = crate::observe::path(events, launch)?;
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let age = path.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+        Ok(!text.contains(crate::log_check::SUMMARY) && age.is_some_and(|age| age < READY))
+    }
+
+    async fn is_ready(&self, plan: &Plan, live: &Live) -> Result<(), String> {
+        let serve = Self::context()?.manifest.commands.serve.as_ref().ok_or("the driver has no commands.serve")?;
+        let templates = Self::launcher()?.templates(plan, &self.nonce, self.attempts)?;
+        let (ready, began) = (PathBuf::from(templates.render(&serve.ready)?), Instant::now());
+        // One that was killed may have left something there.
+        while live.launcher().is_none() || !answers(&ready) {
+            if began.elapsed() > READY {
+                end(live, Signal::SIGKILL);
+                return Err(format!("{} is not there after {READY:?}", ready.display()));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
+    }
+}
+
+/// Whether it is there, and, if it is a socket, somebody listens.
+fn answers(ready: &std::path::Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let is_socket = ready.metadata().map(|meta| meta.file_type().is_socket());
+    is_socket.is_ok_and(|is_socket| !is_socket || std::os::unix::net::UnixStream::connect(ready).is_ok())
+}
+
+fn end(live: &Live, signal: Signal) {
+    if let Some(process) = live.launcher() {
+        let _ = kill(Pid::from_raw(process), signal); // it may have ended by itself
+    }
+}
