@@ -97,6 +97,26 @@ Feature: Each attempt and its proxy
       And in the first attempt, the origin "blocked" answers
       And bare, "blocked.example:443" answers
 
+    @needs:serve @needs:egress-log @case:N11
+    # llxprt-code 1954: two attempts on one proxy, each with another allowlist
+    Scenario: attempts at the same time on one serve reach each its own host alone
+      When on one serve, a step that may reach "allowed.example" and, beside it, one that may reach "other.example" ask each for both
+      Then the first attempt is answered by "allowed" alone
+      And the last attempt is answered by "blocked" alone
+      And the egress.log of the first attempt names exactly "other.example"
+      And the egress.log names exactly "allowed.example"
+      And bare, "allowed.example:443" answers
+      And bare, "right.example:443" answers
+
+    @needs:serve @needs:egress-log @case:N10
+    # deer-flow 5152: after a restart with a changed allowlist an old proxy is adopted
+    Scenario: a serve that is started anew has nothing of one that was killed
+      When a serve is killed while a step that may reach "allowed.example" runs, and on a new one a step that may reach "other.example" asks for both
+      Then the first attempt's step did not go on
+      And the last attempt is answered by "blocked" alone
+      And the egress.log names exactly "allowed.example"
+      And bare, "allowed.example:443" answers
+
   @EGR-17
   Rule: A leased local port is reachable inside; no other is
 

@@ -75,7 +75,10 @@ impl Connection {
                     return drop(client.set_zero_linger());
                 }
                 let named = self.attempt.sni.then_some((target.host, target.port));
-                let tunnel = Tunnel { client, upstream, early: parts.read_buf, named };
+                // A copy, so that the library's buffer does not live as long as the tunnel.
+                let early = parts.read_buf.to_vec();
+                drop(parts.read_buf);
+                let tunnel = Tunnel { client, upstream, early, named };
                 tunnel.run(&self.attempt, self.ended.clone()).await;
             }
             (Some(result), _) => {

@@ -119,7 +119,7 @@ async fn leased(client: TcpStream, port: u16, attempt: &Attempt, mut ended: watc
     };
     if let Ok(upstream) = reached {
         // The client did not ask for a host by name: what it calls itself in TLS is its business.
-        let tunnel = Tunnel { client, upstream, early: Default::default(), named: None };
+        let tunnel = Tunnel { client, upstream, early: Vec::new(), named: None };
         tunnel.run(attempt, ended).await;
     }
 }

@@ -3,7 +3,6 @@
 
 use std::io;
 
-use hyper::body::Bytes;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::sync::watch;
@@ -24,7 +23,7 @@ pub struct Tunnel {
     /// The origin's side.
     pub upstream: TcpStream,
     /// What the client has sent already.
-    pub early: Bytes,
+    pub early: Vec<u8>,
     /// The only name that a ClientHello may carry; `None` = it is not looked at.
     pub named: Option<(Host, u16)>,
 }
@@ -48,7 +47,7 @@ impl Tunnel {
         let (meter, (sent, mut all_sent)) = (Meter::default(), watch::channel(false));
         let up = async {
             let first = First { client: &client_in, upstream: &mut upstream_out, meter: &meter, attempt };
-            first.pass(early, named.as_ref()).await?;
+            first.pass(std::mem::take(early), named.as_ref()).await?;
             pump(&client_in, &mut upstream_out, &meter, limits).await?;
             sent.send_replace(true);
             Ok::<_, io::Error>(())
@@ -74,9 +73,8 @@ struct First<'a, 'b> {
 }
 
 impl First<'_, '_> {
-    async fn pass(self, early: &[u8], named: Option<&(Host, u16)>) -> io::Result<()> {
+    async fn pass(self, mut bytes: Vec<u8>, named: Option<&(Host, u16)>) -> io::Result<()> {
         let limits = &self.attempt.shared.limits;
-        let mut bytes = early.to_vec();
         if let Some((host, port)) = named {
             let mut until = (!bytes.is_empty()).then(|| Instant::now() + limits.hello);
             let mut scratch = Vec::new();
@@ -119,9 +117,10 @@ impl First<'_, '_> {
 
     async fn more(&self, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let limits = &self.attempt.shared.limits;
-        bytes.reserve(sni::MOST);
         loop {
             self.meter.watch(limits, self.client.readable()).await?;
+            // Only now: a tunnel whose client says nothing costs nothing.
+            bytes.reserve(sni::MOST);
             match self.client.try_read_buf(bytes) {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 read => return read,

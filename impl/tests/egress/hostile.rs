@@ -72,6 +72,17 @@ async fn a_hostile_attempt_is_bounded_and_another_one_is_served_meanwhile() {
     let shared: Arc<Shared> = bad.attempt.shared.clone();
     let good = Setup { shared: Some(shared.clone()), ..allow(&["a.example"]) }.start().await;
     let (port, address) = (bad.address.port(), bad.address);
+    // Held open, all that an attempt may have are counted as such, and no more.
+    let mut held = Vec::new();
+    for number in 0..CONNECTIONS + 20 {
+        let mut client = bad.connect().await;
+        client.send(ACTS[0]).await;
+        let expected = if number < CONNECTIONS { "200" } else { "503 limit" };
+        assert_eq!(client.answer().await.short(), expected, "connection {number}");
+        held.push(client);
+    }
+    assert_eq!(accepted(port), CONNECTIONS);
+    drop(held);
     let over = Arc::new(AtomicBool::new(false));
     let most = Arc::new(AtomicUsize::new(0));
     let watching = {
@@ -107,8 +118,8 @@ async fn a_hostile_attempt_is_bounded_and_another_one_is_served_meanwhile() {
     watching.await.unwrap();
     let most = most.load(Ordering::Relaxed);
     assert!(served > 20, "{served} requests of the other attempt");
-    // One more may be on its way to being told that there is no place.
-    assert!((CONNECTIONS / 2..=CONNECTIONS + 2).contains(&most), "{most} connections at a time");
+    // The table is read while connections come and go, so that some are counted twice; without the limit it is three hundred.
+    assert!(most <= 2 * CONNECTIONS, "{most} connections at a time");
     let log = bad.log();
     assert!((1..=50).contains(&log.len()), "{log:?}");
     assert!(
