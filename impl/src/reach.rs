@@ -180,7 +180,9 @@ mod tests {
     #[test]
     fn a_port_that_cannot_be_listened_on_is_refused_by_name() {
         let refused = |entry: &str| {
-            all_can_listen(&Grant { entries: vec![Entry::parse(entry).unwrap()] }).err().map(|r| r.detail)
+            all_can_listen(&Grant { entries: vec![Entry::parse(entry).unwrap()], ..Grant::default() })
+                .err()
+                .map(|r| r.detail)
         };
         for fine in ["localhost", "localhost:1024", "localhost:65535", "127.0.0.1:80", "a.example:80"] {
             assert_eq!(refused(fine), None, "{fine}");

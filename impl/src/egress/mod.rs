@@ -10,6 +10,7 @@ mod forward;
 pub mod grant;
 pub mod head;
 pub mod host;
+pub mod inject;
 mod log;
 pub mod policy;
 mod proxy;

@@ -42,6 +42,8 @@ pub struct Attempt {
     pub policy: Policy,
     /// Remembers.
     pub log: Log,
+    /// Adds keys.
+    pub injection: Option<super::inject::Injection>,
 }
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -67,6 +69,11 @@ pub async fn serve(listener: TcpListener, role: Role, attempt: Arc<Attempt>) {
             match role {
                 Role::Proxy => connection(stream, &attempt).await,
                 Role::Lease(port) => leased(stream, port, &attempt).await,
+                Role::Inject => {
+                    if let Some(injection) = &attempt.injection {
+                        injection.serve(stream).await;
+                    }
+                }
             }
             drop(place);
         });

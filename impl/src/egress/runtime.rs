@@ -13,9 +13,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::grant::{Grant, Role};
+use super::inject::Injection;
 use super::log::Log;
 use super::policy::Policy;
 use super::proxy::{self, Attempt};
+use crate::store::Store;
 
 /// Look-ups at a time.
 const RESOLVERS: usize = 32;
@@ -77,7 +79,11 @@ pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events
         return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
     }
     let policy = Policy::new(&grant.entries, super::own_addresses());
-    let attempt = Arc::new(Attempt { policy, log: Log::new(id, log, events) });
+    let injection = match grant.inject_port() {
+        Some(port) => Some(Injection::open(&grant.inject, port, &Store::own()?)?),
+        None => None,
+    };
+    let attempt = Arc::new(Attempt { policy, log: Log::new(id, log, events), injection });
     let (stop, stopped) = watch::channel(());
     let mut listening = JoinSet::new();
     let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
@@ -107,6 +113,9 @@ impl Admitted {
         let all = async { while listening.join_next().await.is_some() {} };
         if tokio::time::timeout(END, all).await.is_err() {
             listening.shutdown().await;
+        }
+        if let Some(injection) = &attempt.injection {
+            attempt.log.injected(injection.requests());
         }
         attempt.log.close()
     }

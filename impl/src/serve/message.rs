@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_message_comes_back_as_it_was() {
-        let grant = Grant { entries: vec!["a.example:443".to_string().try_into().unwrap()] };
+        let grant = Grant { entries: vec!["a.example:443".to_string().try_into().unwrap()], ..Grant::default() };
         for request in [Request::Attempt { attempt: "a".into(), grant }, Request::End, Request::Status] {
             let bytes = encode(&request);
             assert_eq!(u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize, bytes.len() - 4);

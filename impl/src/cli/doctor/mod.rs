@@ -86,7 +86,7 @@ fn first_grant(settings: &Settings) -> Grant {
     let sandboxed = settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required);
     let mut lists = sandboxed.filter_map(|(name, step)| allowlist::of(settings, name, step));
     let entries = lists.next().unwrap_or_default().into_iter().map(|one| one.entry).collect();
-    Grant { entries }
+    Grant { entries, ..Grant::default() }
 }
 
 fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
