@@ -50,9 +50,8 @@ pub fn check(parts: &Parts) -> Result<(), u16> {
         return Err(405);
     }
     let absolute = parts.uri.authority().is_some() || parts.uri.scheme().is_some();
-    let encodings = parts.headers.get_all(TRANSFER_ENCODING).iter();
-    let framed =
-        encodings.clone().count() <= 1 && encodings.clone().all(|e| e.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    let encodings: Vec<_> = parts.headers.get_all(TRANSFER_ENCODING).iter().collect();
+    let framed = encodings.len() <= 1 && encodings.iter().all(|e| e.as_bytes().eq_ignore_ascii_case(b"chunked"));
     let old = parts.version != Version::HTTP_11 && parts.version != Version::HTTP_10;
     if absolute || !framed || old || parts.headers.contains_key("upgrade") {
         return Err(400);
