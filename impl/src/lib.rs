@@ -22,4 +22,5 @@ pub mod serve;
 pub mod settings;
 pub mod start;
 pub mod stderr;
+pub mod store;
 pub mod user;

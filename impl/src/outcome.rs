@@ -125,6 +125,10 @@ reasons! {
         "see the message above",
     ProxyLost "proxy-lost" "`kusaw serve`, which hosted the attempt's proxy, has ended: the step was killed."
         "start `kusaw serve` again, and the attempt under another id",
+    SecretStore "secret-store" "The secret store, or the key that opens it, cannot be used."
+        "see the message above; the store and keys folders must be yours alone (chmod -R go= FOLDER)",
+    NoSecret "no-secret" "The settings name a secret that is not in the store."
+        "kusaw config set NAME --secret",
     WorktreeFailed "worktree-failed" "The worktree could not be made."
         "check that the repository exists, has a commit, and that git is installed",
     GitFolder "git-folder" "The private store that stands for the git folder could not be made."

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::private;
 use crate::process::path;
 use crate::settings::Step;
+use crate::settings::inject::Injected;
 
 /// One agent CLI.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +21,35 @@ pub struct Provider {
     pub own_sandbox_off: &'static [&'static str],
     /// Hosts it cannot work without, as allow entries.
     pub egress: &'static [&'static str],
+    /// How it takes another address for its provider; `None` where it does not.
+    pub key: Option<Key>,
+}
+
+/// Variables and header of a provider's API key.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key {
+    upstream: &'static str,
+    header: &'static str,
+    format: &'static str,
+    base_url_env: &'static str,
+    base_path: &'static str,
+    key_env: &'static str,
+}
+
+impl Key {
+    /// As an entry of `inject:` called like the provider.
+    pub fn injected(&self, name: &str) -> Injected {
+        Injected {
+            name: name.into(),
+            upstream: self.upstream.into(),
+            header: self.header.into(),
+            format: self.format.into(),
+            base_url_env: self.base_url_env.into(),
+            base_path: self.base_path.into(),
+            key_env: self.key_env.into(),
+            secret: self.key_env.into(),
+        }
+    }
 }
 
 /// The default.
@@ -33,6 +63,14 @@ pub const ALL: &[Provider] = &[
         prompt: &["-p"],
         own_sandbox_off: &["--settings", r#"{"sandbox":{"enabled":false}}"#],
         egress: &["api.anthropic.com:443"],
+        key: Some(Key {
+            upstream: "https://api.anthropic.com",
+            header: "x-api-key",
+            format: "{}",
+            base_url_env: "ANTHROPIC_BASE_URL",
+            base_path: "",
+            key_env: "ANTHROPIC_API_KEY",
+        }),
     },
     Provider {
         name: "cursor",
@@ -40,6 +78,7 @@ pub const ALL: &[Provider] = &[
         prompt: &["-p"],
         own_sandbox_off: &["--sandbox", "disabled"],
         egress: &["*.cursor.sh:443", "*.cursor.com:443"],
+        key: None,
     },
 ];
 

@@ -1,6 +1,7 @@
 //! From settings to a reach, and from there to the end of a step in its sandbox.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Attempt;
@@ -10,13 +11,14 @@ use super::repos::{Repos, Views};
 use super::temp::TempFolder;
 use crate::allow::Allowed;
 use crate::backend::{Launch, bubblewrap};
-use crate::egress::{Egress, settle};
+use crate::egress::inject::route::{PLACEHOLDER, Route};
+use crate::egress::{Egress, grant::Grant, settle};
 use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::reach::{self, Connect, Reach};
-use crate::settings::allowlist;
+use crate::settings::{allowlist, inject};
 use crate::stderr;
 
 impl Attempt<'_> {
@@ -111,11 +113,25 @@ impl Attempt<'_> {
         reach.hide_private();
         let caller: Vec<_> = std::env::vars_os().collect();
         reach.env = environment::inside(&reach, &caller, &self.env());
+        reach.env.extend(self.injected(&reach.connect));
         reach
+    }
+
+    /// The variables of injected keys: the local address, and the placeholder. The step's own `env:` names none of them.
+    fn injected(&self, connect: &Connect) -> Vec<(OsString, OsString)> {
+        let Connect::Allowed(grant) = connect else { return Vec::new() };
+        let Some(port) = grant.inject_port() else { return Vec::new() };
+        let of_route = |(one, route): (inject::Injected, &Route)| {
+            let base = format!("{}{}", route.base(port), one.base_path);
+            [(one.base_url_env.into(), base.into()), (one.key_env.into(), PLACEHOLDER.into())]
+        };
+        let all = inject::of(self.settings, self.step).unwrap_or_default();
+        all.into_iter().zip(&grant.inject).flat_map(of_route).collect()
     }
 
     /// The network the settings give it.
     pub(super) fn connect(&self) -> Connect {
-        allowlist::grant(self.settings, self.name, self.step).map_or(Connect::Anywhere, Connect::Allowed)
+        let grant = allowlist::grant(self.settings, self.name, self.step);
+        grant.map_or(Connect::Anywhere, |grant| Connect::Allowed(Grant { inject: self.routes.clone(), ..grant }))
     }
 }

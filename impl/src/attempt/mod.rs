@@ -19,12 +19,14 @@ use std::time::SystemTime;
 use crate::allow::{self, Allowed};
 use crate::backend::{self, bubblewrap};
 use crate::capability;
+use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
 use crate::provider;
 use crate::reach::{self, Connect};
-use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective};
+use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
 use crate::stderr;
+use crate::store::Store;
 use folder::{Folder, Record, SandboxRecord};
 pub use load::load;
 use repos::Repos;
@@ -54,6 +56,8 @@ struct Attempt<'a> {
     step: &'a Step,
     effective: Effective,
     folder: Folder,
+    /// The keys that are injected, with a random segment each.
+    routes: Vec<Route>,
 }
 
 impl<'a> Attempt<'a> {
@@ -65,7 +69,10 @@ impl<'a> Attempt<'a> {
             return Err(Refusal::new(Reason::UnknownStep, complaint.did_you_mean(name, &known)));
         };
         let effective = settings::effective::of(settings, step);
-        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective })
+        let injected = inject::of(settings, step).map_err(|why| Refusal::new(Reason::BadSettings, why))?;
+        let routes = injected.into_iter().map(|one| Ok(one.route(segment()?))).collect::<std::io::Result<_>>();
+        let routes = routes.map_err(|e| Refusal::new(Reason::SetupFailed, e))?;
+        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, routes })
     }
 
     fn execute(&self) -> (Result<End, Refusal>, Vec<RepoOutcome>) {
@@ -97,18 +104,33 @@ impl<'a> Attempt<'a> {
 
     /// What this version knows but cannot do is refused, never left out silently.
     fn all_implemented(&self) -> Result<(), Refusal> {
-        let blocks = [Some(("sandbox", &self.settings.sandbox)), self.step.block().map(|b| ("the step's sandbox", b))];
-        let in_blocks = blocks.into_iter().flatten().filter(|_| self.effective.mode == Mode::Required);
-        let mut missing = in_blocks.filter_map(|(place, b)| b.not_implemented().map(|key| format!("{place}: {key}")));
-        let of_step = self.step.not_implemented().map(|key| format!("steps.{}.{key}", self.name));
-        if let Some(key) = of_step.or_else(|| missing.next()) {
-            return Err(Refusal::new(Reason::NotImplemented, format!("{key} is not there yet in this version")));
+        if let Some(key) = self.step.not_implemented() {
+            let detail = format!("steps.{}.{key} is not there yet in this version", self.name);
+            return Err(Refusal::new(Reason::NotImplemented, detail));
         }
+        self.has_secrets()?;
         self.has_capabilities()?;
         match self.connect() {
             Connect::Allowed(grant) if self.effective.mode == Mode::Required => reach::all_can_listen(&grant),
             _ => Ok(()),
         }
+    }
+
+    /// A step whose key is missing would only fail at its provider, later and with less said.
+    fn has_secrets(&self) -> Result<(), Refusal> {
+        if self.effective.mode == Mode::Off {
+            return Ok(());
+        }
+        let injected = inject::of(self.settings, self.step).map_err(|why| Refusal::new(Reason::BadSettings, why))?;
+        for one in &injected {
+            let store = Store::own().map_err(|e| Refusal::new(Reason::SecretStore, e))?;
+            if !store.has(&one.secret) {
+                let detail = format!("steps.{}: inject {}: no secret {} in the store", self.name, one.name, one.secret);
+                let fix = Some(format!("kusaw config set {} --secret", one.secret));
+                return Err(Refusal { fix, ..Refusal::new(Reason::NoSecret, detail) });
+            }
+        }
+        Ok(())
     }
 
     fn has_capabilities(&self) -> Result<(), Refusal> {

@@ -2,6 +2,7 @@
 //! stderr and prefixed, so that it cannot be taken for the step's own.
 
 mod check;
+mod config;
 mod doctor;
 mod guards;
 mod providers;
@@ -59,12 +60,27 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Values that do not stand in kusaw.yaml
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// What the sandbox can do on this machine
     #[command(subcommand)]
     Sandbox(SandboxCommand),
     /// What the doctor does inside
     #[command(name = "__doctor", hide = true)]
     Inside { allowed: String, blocked: String, direct: SocketAddr },
+}
+
+#[derive(Subcommand)]
+enum ConfigCommand {
+    /// Keep a value, read from stdin or typed without echo
+    Set {
+        /// Its name
+        key: String,
+        /// Into the secret store
+        #[arg(long)]
+        secret: bool,
+    },
 }
 
 #[derive(Subcommand)]
@@ -120,6 +136,7 @@ pub fn main() -> i32 {
             Ok(settings) => providers::providers(settings.as_ref(), json),
             Err(refusal) => report(&refusal),
         },
+        Command::Config(ConfigCommand::Set { key, secret }) => config::set(&key, secret),
         Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
         Command::Sandbox(SandboxCommand::Doctor { json }) => {
             let done = factory(arguments.factory).and_then(|factory| doctor::doctor(&factory, json));

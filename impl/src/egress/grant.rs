@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{Entry, Hosts};
 use super::host::Host;
+use super::inject::route::Route;
 
 /// The port the proxy answers on, on the loopback of the step's own network namespace.
 pub const PROXY_PORT: u16 = 3128;
@@ -19,6 +20,9 @@ pub struct Grant {
     /// Whether the name in a ClientHello must be that of its tunnel.
     #[serde(default)]
     pub sni: Sni,
+    /// Keys that are added outside; the secrets' names only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inject: Vec<Route>,
 }
 
 /// What is done with the server name of a ClientHello: `egress.sni` in the settings.
@@ -47,6 +51,8 @@ pub enum Role {
     Proxy,
     /// This port of the host's loopback, byte for byte.
     Lease(u16),
+    /// The injected providers, for the clients that are told this address in place of theirs.
+    Inject,
 }
 
 impl Grant {
@@ -59,7 +65,16 @@ impl Grant {
                 listeners.push((port, Role::Lease(port)));
             }
         }
+        if let Some(port) = self.inject_port() {
+            listeners.push((port, Role::Inject));
+        }
         listeners
+    }
+
+    /// The port that injected providers answer on: the first behind the proxy's that no entry names.
+    pub fn inject_port(&self) -> Option<u16> {
+        let mut free = (PROXY_PORT + 1..).filter(|port| self.local_ports().all(|named| named != *port));
+        free.next().filter(|_| !self.inject.is_empty())
     }
 
     /// The ports that entries name on localhost.

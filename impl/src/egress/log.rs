@@ -53,6 +53,7 @@ struct Records {
     malformed: u64,
     failures: [u64; 3],
     allowed: BTreeMap<(String, u16), u64>,
+    injected: BTreeMap<String, u64>,
     failed: Option<io::Error>,
     closed: bool,
 }
@@ -72,6 +73,7 @@ impl Log {
             malformed: 0,
             failures: [0; 3],
             allowed: BTreeMap::new(),
+            injected: BTreeMap::new(),
             failed: None,
             closed: false,
         }))
@@ -120,6 +122,11 @@ impl Log {
             Failure::Timeout => records.failures[2] += 1,
             Failure::Upstream => {}
         }
+    }
+
+    /// So many requests carried the keys of these names.
+    pub fn injected<'a>(&self, counts: impl Iterator<Item = (&'a str, u64)>) {
+        self.records().injected = counts.map(|(name, count)| (name.into(), count)).collect();
     }
 
     /// Writes the summary, once; whatever comes later is dropped. The error is the first of all writes.
@@ -176,6 +183,7 @@ impl Records {
             malformed: self.malformed,
             failures: Failures { dns: self.failures[0], connect: self.failures[1], timeout: self.failures[2] },
             allowed,
+            injected: self.injected.clone(),
         }
     }
 

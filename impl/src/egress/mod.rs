@@ -12,6 +12,7 @@ mod forward;
 pub mod grant;
 pub mod head;
 pub mod host;
+pub mod inject;
 pub mod limits;
 pub mod log;
 mod patience;

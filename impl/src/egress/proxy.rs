@@ -15,6 +15,7 @@ use super::dial::tune;
 use super::grant::Role;
 use super::head::{Target, Via};
 use super::host::Host;
+use super::inject::Injection;
 use super::limits::{Pace, Shared};
 use super::log::Log;
 use super::policy::{Denial, Policy};
@@ -32,16 +33,18 @@ pub struct Attempt {
     pub sni: bool,
     /// What it shares with the other attempts of this process.
     pub shared: Arc<Shared>,
+    /// Adds keys.
+    pub injection: Option<Injection>,
     places: Arc<Semaphore>,
     pace: Mutex<Pace>,
 }
 
 impl Attempt {
     /// One without connections.
-    pub fn new(policy: Policy, log: Log, sni: bool, shared: Arc<Shared>) -> Attempt {
+    pub fn new(policy: Policy, log: Log, sni: bool, injection: Option<Injection>, shared: Arc<Shared>) -> Attempt {
         let places = Arc::new(Semaphore::new(shared.limits.connections));
         let pace = Mutex::new(Pace::new(&shared.limits, Instant::now()));
-        Attempt { policy, log, sni, shared, places, pace }
+        Attempt { policy, log, sni, shared, injection, places, pace }
     }
 
     /// A place among this attempt's connections and one among all.
@@ -105,6 +108,14 @@ async fn accept(
             match role {
                 Role::Proxy => Connection::new(attempt, ended).serve(stream).await,
                 Role::Lease(port) => leased(stream, port, &attempt, ended).await,
+                Role::Inject => {
+                    let Some(injection) = &attempt.injection else { return };
+                    let mut ended = ended;
+                    tokio::select! {
+                        () = injection.serve(stream) => {}
+                        _ = ended.changed() => {}
+                    }
+                }
             }
             drop(places);
         });

@@ -2,6 +2,8 @@
 //! no address a name led to, no path, no header, no key.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 /// Bytes of a line in `egress.log`, without its end.
@@ -65,6 +67,8 @@ pub struct Summary {
     pub failures: Failures,
     /// Allowed hosts that were.
     pub allowed: Vec<Allowed>,
+    /// Requests that a key was added to, by the name of the entry.
+    pub injected: BTreeMap<String, u64>,
 }
 
 /// How often an allowed host was not reached.

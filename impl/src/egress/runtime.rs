@@ -12,10 +12,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::grant::Grant;
+use super::inject::Injection;
 use super::limits;
 use super::log::Log;
 use super::policy::Policy;
 use super::proxy::{self, Attempt};
+use crate::store::Store;
 
 /// Look-ups at a time.
 const RESOLVERS: usize = 32;
@@ -77,8 +79,12 @@ pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events
         return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
     }
     let policy = Policy::new(&grant.entries, super::own_addresses());
-    let attempt = Attempt::new(policy, Log::new(id, log, events), grant.sni.is_checked(), limits::process());
-    let attempt = Arc::new(attempt);
+    let injection = match grant.inject_port() {
+        Some(port) => Some(Injection::open(&grant.inject, port, &Store::own()?)?),
+        None => None,
+    };
+    let log = Log::new(id, log, events);
+    let attempt = Arc::new(Attempt::new(policy, log, grant.sni.is_checked(), injection, limits::process()));
     let (stop, stopped) = watch::channel(());
     let mut listening = JoinSet::new();
     let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
@@ -104,6 +110,9 @@ impl Admitted {
         drop(stop);
         // Each ends by itself, within the time that the limits leave to what is under way.
         while listening.join_next().await.is_some() {}
+        if let Some(injection) = &attempt.injection {
+            attempt.log.injected(injection.requests());
+        }
         attempt.log.close()
     }
 

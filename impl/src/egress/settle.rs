@@ -3,6 +3,7 @@
 //! events, so that there are never two.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
@@ -74,6 +75,7 @@ fn settle(id: &str, log: &File, events: &File) -> io::Result<bool> {
         malformed: (hosts.len() as u64).saturating_sub(distinct),
         failures: Failures { dns: 0, connect: 0, timeout: 0 },
         allowed: Vec::new(),
+        injected: BTreeMap::new(),
     });
     let mut events = events;
     events.write_all(line(&summary).as_bytes())?;

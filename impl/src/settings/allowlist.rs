@@ -38,7 +38,7 @@ pub fn of(settings: &Settings, name: &str, step: &Step) -> Option<Vec<Listed>> {
 pub fn grant(settings: &Settings, name: &str, step: &Step) -> Option<Grant> {
     let listed = of(settings, name, step)?;
     let sni = step.block().and_then(|block| block.egress.sni).or(settings.sandbox.egress.sni).unwrap_or_default();
-    Some(Grant { entries: entry::merged(listed.into_iter().map(|one| one.entry)), sni })
+    Some(Grant { entries: entry::merged(listed.into_iter().map(|one| one.entry)), sni, ..Grant::default() })
 }
 
 /// What a step can connect to: the step's word, or the factory's; open where neither says anything.

@@ -4,6 +4,7 @@
 pub mod allowlist;
 mod complaint;
 pub mod effective;
+pub mod inject;
 mod parse;
 mod validate;
 mod words;
@@ -21,7 +22,7 @@ use crate::egress::grant::Sni;
 pub use complaint::Complaint;
 pub use parse::{MAX, read};
 pub use validate::{NAME, is_name};
-pub use words::{Inject, StepSandbox};
+pub use words::{Inject, InjectEntry, StepSandbox};
 use words::{given, word};
 
 /// Name of the settings file in a factory folder.
@@ -168,12 +169,5 @@ impl Step {
         let later =
             [("per_repo", self.per_repo == Some(true)), ("setup", self.setup.is_some()), ("uses", self.uses.is_some())];
         later.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
-    }
-}
-
-impl Sandbox {
-    /// The first key of this block that this version knows but cannot do.
-    pub fn not_implemented(&self) -> Option<&'static str> {
-        (!self.egress.inject.is_none()).then_some("egress.inject")
     }
 }

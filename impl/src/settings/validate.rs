@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_yaml::Spanned;
 
-use super::{Complaint, Sandbox, Settings, Step, StepSandbox};
+use super::{Complaint, Inject, Mode, Network, Sandbox, Settings, Step, StepSandbox, allowlist, effective, inject};
 use crate::egress::entry::Entry;
 use crate::provider;
 use crate::stderr::printable;
@@ -24,6 +24,7 @@ pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Com
     for (name, step) in &settings.steps {
         check.name(name, &format!("steps.{}", printable(name, 80)))?;
         check.step(step, &format!("steps.{name}"))?;
+        check.injected(step, &format!("steps.{name}"))?;
     }
     Ok(())
 }
@@ -80,6 +81,24 @@ impl Check<'_> {
                     complaint.fix("an entry is HOST, *.SUFFIX or an address, each with an optional :PORT"),
                 ));
             }
+        }
+        if let Inject::Entries(entries) = &block.egress.inject {
+            for entry in entries {
+                inject::check(entry)
+                    .map_err(|(part, why)| self.at(&entry.name, &format!("{key}.egress.inject.{part}"), why))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys that a step gets, put together: its own block adds to the factory's.
+    fn injected(&self, step: &Step, key: &str) -> Checked {
+        let key = format!("{key}.sandbox.egress.inject");
+        let all = inject::of(self.settings, step).map_err(|why| self.about(&key, why))?;
+        let is_open = allowlist::network(self.settings, step) == Network::Open;
+        if !all.is_empty() && is_open && effective::of(self.settings, step).mode == Mode::Required {
+            let complaint = self.about(&key, "the network is open: keys are only kept out with network: allowlist");
+            return Err(Box::new(complaint.fix("set sandbox.network: allowlist")));
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserial
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use serde_yaml::Spanned;
+
 use super::{Mode, Sandbox};
 
 /// For a key that may be left out but not left empty: null goes to the value's own reader, which refuses it.
@@ -75,8 +77,8 @@ pub enum Inject {
     None,
     /// The step's provider knows.
     Provider,
-    /// Spelled out: so many.
-    Entries(usize),
+    /// Spelled out.
+    Entries(Vec<InjectEntry>),
 }
 
 impl Inject {
@@ -85,26 +87,43 @@ impl Inject {
         match self {
             Inject::None => true,
             Inject::Provider => false,
-            Inject::Entries(count) => *count == 0,
+            Inject::Entries(entries) => entries.is_empty(),
         }
     }
 }
 
-/// One key held outside. Checked for its shape; not used in this version.
-#[derive(Deserialize)]
+/// One key held outside, as it is written.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "this version refuses every entry, but a wrong one by its place")]
-struct InjectEntry {
-    name: String,
-    upstream: String,
-    header: String,
+pub struct InjectEntry {
+    /// What the summary and the doctor call it.
+    pub name: Spanned<String>,
+    /// Origin of the provider.
+    pub upstream: String,
+    /// Header that holds the key.
+    #[serde(default = "authorization")]
+    pub header: String,
+    /// Its value, `{}` for the key.
+    #[serde(default = "bearer")]
+    pub format: String,
+    /// Variable that gets the local address.
+    pub base_url_env: String,
+    /// Behind the local address.
     #[serde(default)]
-    format: Option<String>,
-    base_url_env: String,
-    #[serde(default)]
-    base_path: Option<String>,
-    key_env: String,
-    secret: String,
+    pub base_path: String,
+    /// Variable that gets the placeholder.
+    pub key_env: String,
+    /// Name in the secret store; that of `key_env` where it is left out.
+    #[serde(default, deserialize_with = "given")]
+    pub secret: Option<String>,
+}
+
+fn authorization() -> String {
+    "authorization".into()
+}
+
+fn bearer() -> String {
+    "Bearer {}".into()
 }
 
 impl<'de> Deserialize<'de> for Inject {
@@ -131,6 +150,6 @@ impl<'de> Visitor<'de> for InjectVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Inject, A::Error> {
         let entries = Vec::<InjectEntry>::deserialize(SeqAccessDeserializer::new(list))?;
-        Ok(Inject::Entries(entries.len()))
+        Ok(Inject::Entries(entries))
     }
 }

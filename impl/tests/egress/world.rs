@@ -109,7 +109,7 @@ impl Setup {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let policy = Policy::new(&entries, []).refusing(self.own.then_some(address));
-        let attempt = Arc::new(Attempt::new(policy, log, self.sni, shared));
+        let attempt = Arc::new(Attempt::new(policy, log, self.sni, None, shared));
         let (stop, stopped) = watch::channel(());
         let serving = tokio::spawn(proxy::serve(listener, self.role, attempt.clone(), stopped));
         World { folder, outside, attempt, address, origin, stop, serving }
