@@ -25,6 +25,12 @@ pub struct Sizes {
     pub names: [usize; 3],
 }
 
+impl Sizes {
+    fn to_warm(self) -> Sizes {
+        Sizes { bytes: self.bytes / 8, millis: self.millis / 4, pings: self.pings / 10, ..self }
+    }
+}
+
 /// Streams of a turn with many.
 pub const STREAMS: usize = 64;
 
@@ -106,12 +112,13 @@ pub fn measure(ground: &Ground, origin: &Origin, proxies: Vec<Proxy>, sizes: &Si
                 if turn == Turn::Refused && !row.proxy.is_proxy() {
                     continue;
                 }
+                // The first round only warms.
+                let sizes = if round == 0 { &sizes.to_warm() } else { sizes };
                 let sample = take_turn(row, running, turn, sizes)?;
                 if sample.is_none() && running.is_some() {
                     let again = row.proxy.start(ground, origin);
                     *running = row.or_note("start again", again)?;
                 }
-                // The first round only warms.
                 if round > 0 {
                     row.samples.entry(turn).or_default().push(sample);
                 }
