@@ -30,3 +30,26 @@ Feature: A log that a step cannot forge
       Then there is one egress.summary event
       And the egress.log names exactly "before.example"
       And planted, a summary too many is noticed
+
+    # The log lies in a folder that the step can see
+    @case:O04
+    Scenario Outline: a step that <does> changes nothing in it
+      When the step runs the shell command "tools/probe connect --proxy connect before.example:443; (<command>) 2>/dev/null; tools/probe connect --proxy connect after.example:443"
+      Then the egress.log names exactly "before.example, after.example"
+      And there is one egress.summary event
+      And planted, a missing line is noticed
+
+      Examples:
+        | does                        | command                                                        |
+        | empties its log             | true >{egress-log}                                             |
+        | truncates its log           | truncate -s 0 {egress-log}                                     |
+        | writes a line into its log  | head -n 1 {egress-log} >>{egress-log}                          |
+        | removes its log             | rm -f {egress-log}                                             |
+        | moves its log away          | mv {egress-log} {egress-log}.old                               |
+        | puts a link in its place    | ln -sf /dev/null {egress-log}                                  |
+        | puts another in its place   | echo forged >$TMPDIR/f && cp -f $TMPDIR/f {egress-log}         |
+
+    Scenario: the summary counts every request and every host
+      When the step runs the probe "connect --proxy connect --times 7 one.example:443 + connect --proxy http --times 5 one.example:80 + connect --proxy connect two.example:443 + connect --proxy connect --parallel 20 --times 2 three.example:443"
+      Then the egress.summary counts 53 requests to 3 hosts
+      And planted, another number is noticed

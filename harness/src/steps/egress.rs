@@ -102,7 +102,7 @@ fn ends_with(scene: &mut Scene, code: i32) -> StepResult {
 
 #[then(regex = r#"^the egress.log names exactly "(.*)"$"#)]
 fn log_exactly(scene: &mut Scene, hosts: String) -> StepResult {
-    let hosts = hosts.split(", ").map(str::to_owned).collect();
+    let hosts = scene.expand_text(&hosts)?.split(", ").map(str::to_owned).collect();
     log(scene, LogCheck::Exactly(hosts), usize::MAX)
 }
 

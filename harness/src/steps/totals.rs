@@ -1,12 +1,26 @@
 //! Then: how large the log is, what it is made of, and what the summary counts.
 
-use cucumber::then;
+use cucumber::{then, when};
 
 use super::StepResult;
 use crate::driver::observe::Observation;
 use crate::observe;
+use crate::plan::Action;
+use crate::raw;
 use crate::scene::Scene;
 use crate::verdict::ControlKind;
+
+/// New connections may be slowed down, requests on one that is kept are not. So many answers fit into what the probe keeps.
+const AT_ONCE: usize = 200;
+
+#[when(regex = r#"^the step asks (\d+) times for "([^"]+)", on one connection$"#)]
+async fn on_one_connection(scene: &mut Scene, times: usize, host: String) -> StepResult {
+    let request = format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let mut argv = scene.probe("converse --timeout 25000 --lull 40 proxy")?;
+    argv.extend((0..times / AT_ONCE).map(|_| raw::word(request.repeat(AT_ONCE).as_bytes())));
+    scene.plan.action = Action::Run(argv);
+    scene.run().await
+}
 
 #[then(regex = r"^the egress.log has (at most )?(\d+) lines?, printable$")]
 fn printable_lines(scene: &mut Scene, most: String, count: usize) -> StepResult {

@@ -9,6 +9,7 @@ use super::check::{self, Status};
 use crate::attempt;
 use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
+use crate::serve::place::SOCKET;
 use crate::serve::registration;
 
 #[derive(Serialize)]
@@ -62,7 +63,7 @@ fn of(factory: &Path) -> Serve {
     };
     Serve {
         running: serving.is_some(),
-        socket: factory.join("serve.sock"),
+        socket: factory.join(SOCKET),
         pid: serving.as_ref().map(|serving| serving.pid),
         attempts: serving.as_ref().map(|serving| serving.attempts),
         since: serving.map(|serving| serving.since),

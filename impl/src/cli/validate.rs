@@ -10,12 +10,13 @@ use super::check::{self, Status};
 use crate::allow;
 use crate::attempt;
 use crate::capability;
+use crate::egress::entry;
 use crate::finding::Finding;
 use crate::handshake;
 use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::settings::{Mode, Settings, Step, allowlist, effective};
-use crate::stderr::one_line;
+use crate::stderr::{one_line, printable};
 
 /// Wrong settings, as wrong usage.
 const WRONG: i32 = 2;
@@ -44,6 +45,7 @@ pub fn validate(factory: &Path, json: bool) -> i32 {
     errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
     let sandbox = sandboxed(&settings).next().map(|_| check::status(&signals));
     warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
+    warnings.extend(misread(&settings));
     let report = Report { errors, warnings, sandbox };
     print(&if json { as_json(&report) } else { text(&report) });
     let available = report.sandbox.as_ref().is_none_or(|status| status.available);
@@ -79,6 +81,21 @@ fn not_supported(settings: &Settings, name: &str, step: &Step) -> Option<Finding
     let what = format!("{missing} is not_supported here");
     let (code, key, fix) = (Reason::NotSupported.code(), format!("steps.{name}.requires"), missing.fix().to_string());
     Some(Finding { code, key, what, fix, ..Finding::default() })
+}
+
+/// W4: entries of allowlists that may not mean what they seem to.
+fn misread(settings: &Settings) -> Vec<Finding> {
+    let steps = settings.steps.iter().filter_map(|(name, step)| Some((format!("steps.{name}.sandbox"), step.block()?)));
+    let blocks = [("sandbox".to_string(), &settings.sandbox)].into_iter().chain(steps);
+    let finding = |key: &str, host: &str, warning: entry::Warning| {
+        let (key, host, what) = (format!("{key}.egress.allow"), printable(host, 80), warning.to_string());
+        Finding { code: "W4", key, host, what, fix: "write the hosts that are meant".into(), ..Finding::default() }
+    };
+    let entries =
+        blocks.flat_map(|(key, block)| block.egress.allow.iter().map(move |entry| (key.clone(), &entry.value)));
+    let told =
+        entries.flat_map(|(key, host)| entry::warnings(host).into_iter().map(move |one| (key.clone(), host, one)));
+    told.map(|(key, host, warning)| finding(&key, host, warning)).collect()
 }
 
 /// W3: hosts that the step's runner says it needs and that are not on its allowlist, or that it did not say.

@@ -56,7 +56,7 @@ pub struct Limits {
     pub process: usize,
     /// Descriptors kept for look-ups, logs and the rest of the process.
     pub reserve: u64,
-    /// New connections of one attempt a second.
+    /// New connections of one attempt a second: above what any client needs, below what would starve other attempts.
     pub rate: u32,
     /// New connections at once before the rate is felt.
     pub burst: u32,
@@ -88,8 +88,8 @@ impl Default for Limits {
             connections: 512,
             process: 4_096,
             reserve: 64,
-            rate: 200,
-            burst: 400,
+            rate: 10_000,
+            burst: 1_000,
             drain: Duration::from_secs(2),
         }
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_burst_is_free_and_then_the_rate_is_kept() {
         let start = Instant::now();
-        let mut pace = Pace::new(&Limits::default(), start);
+        let mut pace = Pace::new(&Limits { rate: 200, burst: 400, ..Limits::default() }, start);
         assert!((0..400).all(|_| pace.take(start).is_zero()));
         let waits: Vec<_> = (0..200).map(|_| pace.take(start)).collect();
         assert!(waits.is_sorted() && waits[0] > Duration::ZERO);

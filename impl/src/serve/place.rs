@@ -20,7 +20,8 @@ use crate::remove::absent_is_fine;
 
 /// The folder, in that of the factory. No attempt is called like this: a name begins with a letter or a digit.
 pub const FOLDER: &str = "attempts/.serve";
-const SOCKET: &str = "serve.sock";
+/// The socket in it, and the link to it in the folder of the factory.
+pub const SOCKET: &str = "serve.sock";
 const LOCK: &str = "lock";
 
 /// Between two tries where too many wait to be taken.

@@ -12,7 +12,7 @@ use kusaw_enter::channel::{Until, receive_within, send};
 
 use super::message::{self, Answer, Request, Serving};
 use super::peer;
-use super::place::Place;
+use super::place::{Place, SOCKET};
 use crate::egress::grant::Grant;
 use crate::outcome::{Reason, Refusal};
 
@@ -108,5 +108,5 @@ fn ask(stream: &UnixStream, request: &Request, descriptors: &[RawFd], until: Ins
 }
 
 fn refused(factory: &Path, why: impl Display) -> Refusal {
-    Refusal::new(Reason::ServeRefused, format!("{}: {why}", factory.join("serve.sock").display()))
+    Refusal::new(Reason::ServeRefused, format!("{}: {why}", factory.join(SOCKET).display()))
 }

@@ -6,7 +6,7 @@ mod probes;
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::ignoring::{self, Ignoring};
 use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
+use crate::serve::place::SOCKET;
+use crate::serve::registration;
 use crate::settings::{Mode, Settings, Step, allowlist, effective};
 pub use inside::inside;
 use probes::Probe;
@@ -24,6 +26,9 @@ struct Report {
     steps: Vec<StepReport>,
     /// Where the proxy is reached, inside.
     proxy: String,
+    /// Where `kusaw serve` is reached, and whether one runs: then it hosts the proxy.
+    socket: PathBuf,
+    served: bool,
     warnings: Vec<Warning>,
     /// Empty where nothing could be tried; `reason` says why.
     probes: Vec<Probe>,
@@ -61,11 +66,13 @@ struct Warning {
 /// Prints the report; the value is the exit code: 0 = every probe held, 1 = one did not, or nothing could be tried.
 pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
-    let (_, settings) = attempt::load(factory)?;
+    let (factory, settings) = attempt::load(factory)?;
     let tried = probes::try_all(&first_grant(&settings), &signals);
     let report = Report {
         steps: settings.steps.iter().map(|(name, step)| of_step(&settings, name, step)).collect(),
         proxy: format!("http://127.0.0.1:{PROXY_PORT}"),
+        socket: factory.join(SOCKET),
+        served: registration::serving(&factory).is_ok_and(|serving| serving.is_some()),
         warnings: ignoring::ALL.iter().map(|kind| warning(kind, &settings)).collect(),
         reason: tried.as_ref().err().map(Refusal::to_string),
         fix: tried.as_ref().err().map(|refusal| refusal.fix().to_string()),
@@ -125,7 +132,13 @@ fn text(report: &Report) -> String {
             let _ = writeln!(out, "    {entry:<40} {origin}");
         }
     }
-    let _ = writeln!(out, "\nproxy inside: {}", report.proxy);
+    let host = if report.served { "kusaw serve, which runs" } else { "each kusaw run; kusaw serve does not run" };
+    let _ = writeln!(
+        out,
+        "\nproxy: inside {}, hosted by {host}\nsocket of kusaw serve: {}",
+        report.proxy,
+        report.socket.display()
+    );
     let _ = writeln!(out, "\nin allowlist mode these ignore the proxy and reach nothing (W1):");
     for Warning { code, what, fix, steps, .. } in &report.warnings {
         let here = if steps.is_empty() { String::new() } else { format!(" [steps: {}]", steps.join(", ")) };
