@@ -1,3 +1,4 @@
+@needs:allowlist
 Feature: The open network
   network: open is the default: everything is reachable as without a sandbox, the services of the host's own localhost too.
   Shown here, so that nobody takes a sandbox with an open network for more than it is.

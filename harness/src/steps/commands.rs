@@ -66,7 +66,7 @@ async fn planted_probe(scene: &mut Scene, host: String, id: String) -> StepResul
 fn probe(said: &Launch, id: &str) -> (Option<bool>, String) {
     let output = said.output();
     let row = output.lines().find(|line| line.split_whitespace().next() == Some(id));
-    let ok = row.map(|row| row.split_whitespace().nth(1) == Some("ok"));
+    let ok = row.map(|row| row.split_whitespace().nth(1).is_some_and(|word| word.trim_end_matches(':') == "ok"));
     (ok, format!("exit {:?}: {}", said.exit, row.unwrap_or("no such line")))
 }
 
