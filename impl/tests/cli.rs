@@ -112,7 +112,6 @@ fn an_attempt_is_never_run_over_another() {
 #[test]
 fn what_is_not_there_yet_is_refused_and_nothing_executed() {
     for key in [
-        "sandbox: {mode: required, egress: {inject: provider}}",
         "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:80']}}",
         "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:3128']}}",
         "per_repo: true",

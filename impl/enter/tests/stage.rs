@@ -156,9 +156,9 @@ fn ports_listen_before_the_step_exists_and_come_out_as_descriptors() {
         Err(_) => vec![Ipv4Addr::LOCALHOST.into()],
     };
     assert_eq!(stage.message_with(&mut fds), Some(Message::Ready(loopbacks.len() as i32)));
-    let addresses = fds.into_iter().map(|fd| TcpListener::from(fd).local_addr().unwrap());
+    let listeners: Vec<TcpListener> = fds.into_iter().map(TcpListener::from).collect();
     assert_eq!(
-        addresses.collect::<Vec<_>>(),
+        listeners.iter().map(|listener| listener.local_addr().unwrap()).collect::<Vec<_>>(),
         loopbacks.iter().map(|ip| (*ip, free).into()).collect::<Vec<SocketAddr>>()
     );
     for ip in loopbacks {
