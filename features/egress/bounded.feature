@@ -38,6 +38,7 @@ Feature: A log that a step cannot blow up
       When the step runs the probe "converse proxy CONNECT\s<bytes>:443\sHTTP/1.1\r\n\r\n + connect --proxy connect named.example:443"
       Then no origin answers
       And the egress.log has at most 2 lines, printable
+      And one of them names "named.example"
       And planted, a control character is noticed
 
       Examples:

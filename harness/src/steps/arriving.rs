@@ -191,7 +191,8 @@ fn asked(scene: &mut Scene) -> StepResult {
 
 /// That nothing arrives where no proxy could be asked shows nothing of the proxy.
 fn somebody_was_asked(scene: &mut Scene) -> StepResult {
-    const NOBODY: [&str; 4] = ["ENOPROXY", "ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH"];
+    const NOBODY: [&str; 7] =
+        ["ENOPROXY", "ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "EACCES", "EPERM"];
     let direct = |line: &&Line| line.action == "connect" && line.detail["via"] == "none";
     let mut asked = scene.last()?.report.lines.iter().filter(|line| !direct(line));
     let nobody = asked.find_map(|line| line.errno.clone().filter(|errno| NOBODY.contains(&errno.as_str())));

@@ -89,7 +89,8 @@ async fn planted_unsaid(scene: &mut Scene) -> StepResult {
     plan.block().insert("mode".into(), "off".into());
     let said = scene.says("doctor", &plan).await?;
     let words = scene.words.clone();
-    let shown = said.exit.is_some() && !said.timed_out && !said.output().contains(&words);
+    let has_step = said.output().lines().any(|line| line.trim_start().starts_with("probe:"));
+    let shown = has_step && !said.timed_out && !said.output().contains(&words);
     scene.control(ControlKind::Planted, shown, format!("planted: {}", line(said.output().as_bytes(), 400)));
     Ok(())
 }

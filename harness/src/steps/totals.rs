@@ -32,6 +32,14 @@ fn printable_lines(scene: &mut Scene, most: String, count: usize) -> StepResult 
     Ok(())
 }
 
+#[then(regex = r#"^one of them names "(.+)"$"#)]
+fn one_names(scene: &mut Scene, host: String) -> StepResult {
+    let entries = observe::entries(log()?, scene.last()?)?;
+    let hosts = entries.hosts(None);
+    scene.found(hosts.iter().filter(|own| **own == host).count() == 1, format!("hosts: {}", hosts.join(", ")));
+    Ok(())
+}
+
 #[then("planted, a control character is noticed")]
 fn planted_control(scene: &mut Scene) -> StepResult {
     let text = observe::text(log()?, scene.last()?)?;

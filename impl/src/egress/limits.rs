@@ -126,6 +126,8 @@ impl Shared {
         let affordable = usize::try_from(descriptors.saturating_sub(limits.reserve) / 2).unwrap_or(usize::MAX);
         // One at least: too few descriptors at all were refused when the proxy started.
         let places = limits.process.min(affordable).max(1);
+        // Where there are few, no attempt takes them all.
+        let limits = Limits { connections: limits.connections.min((places / 4).max(1)), ..limits };
         let lookups = Semaphore::new(limits.lookups);
         Shared { limits, places: Arc::new(Semaphore::new(places)), lookups, network }
     }

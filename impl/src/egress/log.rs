@@ -53,6 +53,7 @@ struct Records {
     malformed: u64,
     failures: [u64; 3],
     allowed: BTreeMap<(String, u16), u64>,
+    allowed_others: u64,
     injected: BTreeMap<String, u64>,
     failed: Option<io::Error>,
     closed: bool,
@@ -73,6 +74,7 @@ impl Log {
             malformed: 0,
             failures: [0; 3],
             allowed: BTreeMap::new(),
+            allowed_others: 0,
             injected: BTreeMap::new(),
             failed: None,
             closed: false,
@@ -110,6 +112,8 @@ impl Log {
         let key = (host.to_string(), port);
         if records.allowed.len() < ALLOWED || records.allowed.contains_key(&key) {
             *records.allowed.entry(key).or_default() += 1;
+        } else {
+            records.allowed_others += 1;
         }
     }
 
@@ -183,6 +187,7 @@ impl Records {
             malformed: self.malformed,
             failures: Failures { dns: self.failures[0], connect: self.failures[1], timeout: self.failures[2] },
             allowed,
+            allowed_others: self.allowed_others,
             injected: self.injected.clone(),
         }
     }

@@ -67,6 +67,8 @@ pub struct Summary {
     pub failures: Failures,
     /// Allowed hosts that were.
     pub allowed: Vec<Allowed>,
+    /// Connections to allowed hosts that are not told apart any more.
+    pub allowed_others: u64,
     /// Requests that a key was added to, by the name of the entry.
     pub injected: BTreeMap<String, u64>,
 }

@@ -75,6 +75,7 @@ fn settle(id: &str, log: &File, events: &File) -> io::Result<bool> {
         malformed: (hosts.len() as u64).saturating_sub(distinct),
         failures: Failures { dns: 0, connect: 0, timeout: 0 },
         allowed: Vec::new(),
+        allowed_others: 0,
         injected: BTreeMap::new(),
     });
     let mut events = events;

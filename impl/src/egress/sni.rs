@@ -25,9 +25,13 @@ pub enum Hello<'a> {
 
 /// Reads `bytes`, the client's first. `scratch` holds what was spread over records and is the reader's own.
 pub fn read<'a>(bytes: &'a [u8], scratch: &'a mut Vec<u8>) -> Hello<'a> {
-    // Record: type 22 (handshake), major version 3 (RFC 8446 5.1).
-    if bytes.first().is_none_or(|b| *b != 22) || bytes.get(1).is_some_and(|b| *b != 3) {
-        return if bytes.is_empty() { Hello::NeedMore } else { Hello::NotTls };
+    // Record: type 22 (handshake), major version 3 (RFC 8446 5.1). A server may pass over an alert or a change of ciphers
+    // before the ClientHello, and over an odd version: what could begin so is not taken for another protocol.
+    match bytes {
+        [] | [20 | 21 | 23] => return Hello::NeedMore,
+        [20 | 21 | 23, 3, ..] => return Hello::Unreadable,
+        [22, ..] => {}
+        _ => return Hello::NotTls,
     }
     scratch.clear();
     let mut rest = bytes;

@@ -55,8 +55,12 @@ fn what_does_not_add_up_is_unreadable() {
 
 #[test]
 fn other_protocols_are_not_looked_into() {
-    for bytes in [&b"SSH-2.0"[..], b"GET / HTTP/1.1", b"\x16\x02\x00", b"\x80\x2e\x01\x03", b"\x17\x03\x03"] {
+    for bytes in [&b"SSH-2.0"[..], b"GET / HTTP/1.1", b"\x80\x2e\x01\x03", b"\x17\x01\x03", b"\x14ab"] {
         assert_eq!(told(bytes), "NotTls");
+    }
+    // A server may pass over these, and take the ClientHello behind them.
+    for bytes in [&b"\x15\x03\x01\x00\x02\x01\x00"[..], b"\x14\x03\x03", b"\x17\x03\x03", b"\x16\x09\x01\x00\x05"] {
+        assert_eq!(told(bytes), "Unreadable", "{bytes:?}");
     }
     assert_eq!((told(b""), told(&[22]), told(&[22, 3])), ("NeedMore".into(), "NeedMore".into(), "NeedMore".into()));
 }

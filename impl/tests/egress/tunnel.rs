@@ -109,7 +109,7 @@ async fn a_clienthello_may_come_in_pieces_but_not_for_ever() {
 #[tokio::test]
 async fn other_protocols_flow_and_a_server_may_speak_first() {
     let world = allow(&["a.example"]).start().await;
-    for first in [&b"SSH-2.0-x\r\n"[..], b"\x16\x02not TLS", b"\x80\x2e\x01", b"\x00"] {
+    for first in [&b"SSH-2.0-x\r\n"[..], b"\x14not TLS", b"\x80\x2e\x01", b"\x00"] {
         let mut client = tunnel(&world, "a.example:443").await;
         client.send(first).await;
         assert_eq!(client.exactly(first.len()).await, first);
