@@ -3,7 +3,7 @@ Feature: A log that a step cannot forge
   The log and the events belong to the factory. Whatever a step does, and whatever dies, they say what happened, and each attempt
   has its summary.
 
-  @EGR-16 @extra
+  @EGR-16
   Rule: The step cannot change, truncate, replace or forge the log; totals in the summary are exact; it comes exactly once
 
     Background:
