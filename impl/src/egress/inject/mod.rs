@@ -115,6 +115,8 @@ impl Injection {
             return Err((502, "upstream-error"));
         }
         *answer.version_mut() = Version::HTTP_11;
+        // A reason phrase of the origin's own would be passed on with what it says.
+        answer.extensions_mut().clear();
         Ok(answer.map(|body| body.boxed()))
     }
 }
