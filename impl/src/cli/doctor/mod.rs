@@ -17,7 +17,7 @@ use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
-use crate::settings::{Mode, Settings, Step, allowlist, effective};
+use crate::settings::{Mode, Settings, Step, allowlist, effective, inject};
 pub use inside::inside;
 use probes::Probe;
 
@@ -45,6 +45,8 @@ struct StepReport {
     why: String,
     network: &'static str,
     allow: Vec<Listed>,
+    /// Names of the keys that are added outside.
+    inject: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -101,7 +103,10 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
         Mode::Off => None,
         Mode::Required => allowlist::of(settings, name, step),
     };
+    // What is wrong with them was refused when the settings were read.
+    let injected = listed.as_ref().and_then(|_| inject::of(settings, step).ok()).unwrap_or_default();
     StepReport {
+        inject: injected.into_iter().map(|one| one.name).collect(),
         name: name.into(),
         mode: effective.mode.word(),
         why: effective.why,
@@ -126,10 +131,13 @@ fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
 fn text(report: &Report) -> String {
     let mut out = String::from("steps\n");
     // Writing to a string cannot fail.
-    for StepReport { name, mode, why, network, allow } in &report.steps {
+    for StepReport { name, mode, why, network, allow, inject } in &report.steps {
         let _ = writeln!(out, "  {name}: {mode} ({why}), network {network}");
         for Listed { entry, origin } in allow {
             let _ = writeln!(out, "    {entry:<40} {origin}");
+        }
+        for key in inject {
+            let _ = writeln!(out, "    inject {key}");
         }
     }
     let host = if report.served { "kusaw serve, which runs" } else { "each kusaw run; kusaw serve does not run" };
