@@ -68,6 +68,8 @@ pub struct Plan {
     pub caller: Caller,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
+    /// The name of the secret that the factory is to keep.
+    pub secret: String,
     /// Where the first repository lies, if elsewhere.
     pub repository: Option<String>,
     /// The name of the factory's folder, if it has one of its own.
@@ -79,6 +81,20 @@ pub struct Plan {
     /// Variables of the caller beside the usual ones.
     pub variables: Vec<(String, String)>,
 }
+
+/// Whose block a setting stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The factory's.
+    Factory,
+    /// The step's.
+    Step,
+    /// That of the step beside it.
+    Other,
+}
+
+/// The name of the step beside the one that is called [`STEP`].
+pub const OTHER: &str = "other";
 
 /// The settings that name paths.
 pub const PATH_LISTS: [&str; 2] = ["allow_read", "allow_write"];
@@ -105,6 +121,7 @@ impl Default for Plan {
             others: Map::new(),
             caller: Caller::default(),
             stdin: Vec::new(),
+            secret: String::new(),
             repository: None,
             folder: None,
             agents: None,
@@ -140,6 +157,29 @@ impl Plan {
         for block in [&mut self.sandbox, &mut self.step_sandbox].into_iter().flatten() {
             if let Some(Value::Object(egress)) = block.get_mut("egress") {
                 egress.remove("allow");
+            }
+        }
+    }
+
+    /// Adds an entry to `egress.inject` of the factory's block, or of a step's.
+    pub fn inject(&mut self, whose: Whose, entry: Value) {
+        let egress = match whose {
+            Whose::Factory => self.egress(),
+            Whose::Step => egress(object(self.step_sandbox.get_or_insert_with(|| json!({})))),
+            Whose::Other => {
+                let other = object(self.others.entry(OTHER).or_insert_with(|| json!({})));
+                egress(object(other.entry("sandbox").or_insert_with(|| json!({}))))
+            }
+        };
+        push(egress, "inject", entry);
+    }
+
+    /// Takes `egress.inject` out of all blocks.
+    pub fn forget_keys(&mut self) {
+        let of_others = self.others.iter_mut().filter_map(|(_, step)| step.get_mut("sandbox"));
+        for block in [&mut self.sandbox, &mut self.step_sandbox].into_iter().flatten().chain(of_others) {
+            if let Some(Value::Object(egress)) = block.get_mut("egress") {
+                egress.remove("inject");
             }
         }
     }
@@ -275,9 +315,9 @@ impl Plan {
     }
 }
 
-fn push(block: &mut Map<String, Value>, list: &str, word: &str) {
+fn push(block: &mut Map<String, Value>, list: &str, item: impl Into<Value>) {
     if let Value::Array(list) = block.entry(list).or_insert_with(|| json!([])) {
-        list.push(json!(word));
+        list.push(item.into());
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Commands {
     pub providers: Option<Vec<String>>,
     /// Argv that says what each step can connect to and tries it.
     pub doctor: Option<Vec<String>>,
+    /// Keeps the secret whose name is `{{secret}}` outside of every sandbox; its value comes in on stdin.
+    pub secret: Option<Vec<String>>,
     /// Hosts the one proxy of the factory for all its attempts, until it is told to end; null = it has no such command.
     pub serve: Option<Serve>,
 }
@@ -84,6 +86,7 @@ impl Commands {
             "check" => self.check.as_deref(),
             "providers" => self.providers.as_deref(),
             "doctor" => self.doctor.as_deref(),
+            "secret" => self.secret.as_deref(),
             _ => None,
         }
     }

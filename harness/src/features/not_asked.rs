@@ -60,7 +60,7 @@ fn not_asked(
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
-            "validate" | "check" | "providers" | "doctor" => manifest.commands.named(need).is_some(),
+            "validate" | "check" | "providers" | "doctor" | "secret" => manifest.commands.named(need).is_some(),
             "serve" => manifest.commands.serve.is_some(),
             "allowlist" => manifest.kind == Kind::Factory || manifest.launch.allowlist.is_some(),
             "backend" => manifest.backend.is_some(),

@@ -101,7 +101,7 @@ pub fn token() -> io::Result<String> {
 }
 
 /// A word of this run that begins so.
-fn random(begin: &str) -> io::Result<String> {
+pub fn random(begin: &str) -> io::Result<String> {
     let mut bytes = [0u8; 8];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format!("{begin}{:016x}", u64::from_ne_bytes(bytes)))

@@ -289,6 +289,7 @@ impl Launcher<'_> {
             "attempt": attempt,
             "home": plan.home.as_deref().unwrap_or(HOME),
             "uid": UID,
+            "secret": plan.secret,
             "state": format!("{}/state-{attempt}", factory.display()),
             "allow_hosts": plan.hosts(),
             "allow_read": places::absolute(plan, "allow_read"),

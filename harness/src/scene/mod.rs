@@ -163,6 +163,8 @@ pub struct Scene {
     pub port: Option<OwnPort>,
     /// What had arrived when so many launches had been judged.
     pub arrived: Option<(usize, Seen)>,
+    /// API keys that the factory keeps outside, in order.
+    pub keys: Vec<String>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -201,6 +203,7 @@ impl Scene {
             local: None,
             port: None,
             arrived: None,
+            keys: Vec::new(),
             attempts: 0,
         }
     }

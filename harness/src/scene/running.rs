@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Scene;
 use crate::driver::Network;
 use crate::launch::Launch;
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, OTHER, Plan};
 use crate::verdict::{Course, Verdict};
 use crate::waiting;
 
@@ -118,10 +118,13 @@ impl Scene {
 
     /// Makes the plan one of two steps; the plan of the other.
     fn beside(&mut self, one: Vec<String>, other: Vec<String>) -> Plan {
-        const OTHER: &str = "other";
         self.plan.action = Action::Run(one);
         let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
-        self.plan.others.insert(OTHER.to_owned(), serde_json::json!({"repos": repos, "run": other}));
+        let mut step = serde_json::json!({"repos": repos, "run": other});
+        if let Some(sandbox) = self.plan.others.get(OTHER).and_then(|given| given.get("sandbox")) {
+            step["sandbox"] = sandbox.clone();
+        }
+        self.plan.others.insert(OTHER.to_owned(), step);
         Plan { asked: OTHER.to_owned(), ..self.plan.clone() }
     }
 

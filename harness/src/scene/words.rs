@@ -20,7 +20,7 @@ impl Scene {
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
     /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
-    /// the user's programs share, `{port}` the scenario's own port, `{local-port}` and `{other-port}` those of services on the
+    /// the user's programs share, `{key}` and `{other-key}` the API keys outside, `{port}` the scenario's own port, `{local-port}` and `{other-port}` those of services on the
     /// host's localhost. `{library}` is a folder of the user for this scenario, `{allowed}`
     /// the path that may be read or written.
     ///
@@ -40,6 +40,9 @@ impl Scene {
         }
         if let Some(port) = &self.port {
             text = text.replace("{port}", &port.number.to_string());
+        }
+        for (name, key) in ["{key}", "{other-key}"].iter().zip(&self.keys) {
+            text = text.replace(name, key);
         }
         if let Some((shared, _)) = &self.shared {
             text = text.replace("{key}", &format!("{:#x}", shared.key));

@@ -10,7 +10,9 @@ use tokio::process::Command;
 
 use super::StepResult;
 use crate::lab::world::depot;
+use crate::plan::Action;
 use crate::scene::Scene;
+use crate::verdict::ControlKind;
 
 /// What every package is called.
 const PACKAGE: &str = "demo-package";
@@ -121,5 +123,25 @@ fn client_answered(scene: &mut Scene, name: String) -> StepResult {
     let held = launch.exit == Some(0) && launch.output().contains(&format!("kusaw-origin:{name}"));
     let seen = format!("exit {:?}: {}", launch.exit, crate::text::line(launch.output().as_bytes(), 300));
     scene.found(held, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^the client gets "(.+)"$"#)]
+fn client_got(scene: &mut Scene, words: String) -> StepResult {
+    let launch = scene.last()?;
+    let held = launch.exit == Some(0) && launch.output().contains(&words);
+    let seen = format!("exit {:?}: {}", launch.exit, crate::text::line(launch.output().as_bytes(), 300));
+    scene.found(held, seen);
+    Ok(())
+}
+
+/// An origin that waits to be told, and a client that does not: then nothing goes on.
+#[then(regex = r#"^planted, where the client never tells it does not get "(.+)"$"#)]
+async fn planted_untold(scene: &mut Scene, words: String) -> StepResult {
+    let (command, first) = (scene.shell("curl -sSN \"$API_URL/again/stream\"")?, "data: 1");
+    let launch = scene.changed(|plan| plan.action = Action::Run(command)).await?;
+    let output = launch.output();
+    let shown = output.contains(first) && !output.contains(&words);
+    scene.control(ControlKind::Planted, shown, format!("planted: {}", crate::text::line(output.as_bytes(), 300)));
     Ok(())
 }

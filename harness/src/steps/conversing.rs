@@ -20,13 +20,18 @@ async fn sends_and_ends(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
     converse(scene, step, &["--eof", "proxy"]).await
 }
 
-/// Whatever is judged afterwards, there must have been a proxy to talk to.
+/// To the local address that a variable holds; `{authority}` and `{base}` are its parts.
+#[when(regex = r#"^the step sends its "(\w+)"$"#)]
+async fn sends_address(scene: &mut Scene, step: &gherkin::Step, variable: String) -> StepResult {
+    converse(scene, step, &[&format!("url:{variable}")]).await
+}
+
+/// Whatever is judged afterwards, there must have been somebody to talk to.
 async fn converse(scene: &mut Scene, step: &gherkin::Step, options: &[&str]) -> StepResult {
     let text = step.docstring.as_deref().ok_or("nothing to send is written there")?;
-    let writes = raw::writes(&scene.expand_text(text)?)?;
     let mut argv = scene.probe("converse")?;
     argv.extend(options.iter().map(|word| (*word).to_owned()));
-    argv.extend(writes.iter().map(|write| raw::word(write)));
+    argv.extend(words(scene, text)?);
     scene.plan.action = Action::Run(argv);
     scene.run().await?;
     let Ok(launch) = scene.last() else { return Ok(()) }; // it was not asked
@@ -36,6 +41,12 @@ async fn converse(scene: &mut Scene, step: &gherkin::Step, options: &[&str]) -> 
     Ok(())
 }
 
+/// Writes in the words of the probe.
+pub(super) fn words(scene: &Scene, text: &str) -> Result<Vec<String>, String> {
+    Ok(raw::writes(&scene.expand_text(text)?)?.iter().map(|write| raw::word(write)).collect())
+}
+
+#[then(regex = r#"^it is answered with "([\d ]*)"$"#)]
 #[then(regex = r#"^the proxy answers with "([\d ]*)"$"#)]
 fn statuses(scene: &mut Scene, wanted: String) -> StepResult {
     let launch = scene.last()?;

@@ -20,6 +20,8 @@ mod environment;
 mod git;
 mod git_acts;
 mod git_outside;
+mod injecting;
+mod keyed;
 mod keyrings;
 mod launching;
 mod limits;

@@ -1,6 +1,7 @@
-//! `converse [--eof] [--timeout MS] [--lull MS] proxy|HOST:PORT BYTES..`: sends raw bytes to the proxy of the environment, or
-//! to an address, and tells what came back. Each BYTES is one write, with the escapes of `bytes`; behind each it
-//! listens until nothing came for a while, so that several answers are heard, or none. `--eof` closes its own half at the end.
+//! `converse [--eof] [--timeout MS] [--lull MS] proxy|HOST:PORT|url:VARIABLE BYTES..`: sends raw bytes to the proxy of the
+//! environment, to an address, or to the service whose http URL a variable holds, and tells what came back. Each BYTES is one
+//! write, with the escapes of `bytes`; behind each it listens until nothing came for a while, so that several answers are heard,
+//! or none. `--eof` closes its own half at the end. Where there is a URL, `{authority}` and `{base}` are its parts.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::action::Action;
 use crate::json::Json;
+use crate::network::base_url::BaseUrl;
 use crate::network::http::{self, Connection};
 use crate::network::proxy::{self, Proxy};
 use crate::network::resolve::resolve;
@@ -38,23 +40,24 @@ impl Converse {
         let lull = Duration::from_millis(words.number("--lull", 400_u64)?.max(1));
         let rest = words.rest();
         let Some((to, writes)) = rest.split_first().filter(|(_, writes)| !writes.is_empty()) else {
-            return Err(Usage(format!("expected proxy|HOST:PORT BYTES.., got {rest:?}")));
+            return Err(Usage(format!("expected proxy|HOST:PORT|url:VARIABLE BYTES.., got {rest:?}")));
         };
         let bytes = |word: &OsString| {
             bytes::unescaped(word.as_bytes()).ok_or_else(|| Usage(format!("{word:?} has an escape that is none")))
         };
         let writes = writes.iter().map(bytes).collect::<Result<_, _>>()?;
         let to = to.to_string_lossy().into_owned();
-        if to != "proxy" && authority(&to).is_none() {
-            return Err(Usage(format!("expected proxy or HOST:PORT, got {to:?}")));
+        if to != "proxy" && variable(&to).is_none() && authority(&to).is_none() {
+            return Err(Usage(format!("expected proxy, HOST:PORT or url:VARIABLE, got {to:?}")));
         }
         Ok(Self { eof, timeout, lull, to, writes })
     }
 
-    fn address(&self, deadline: Instant) -> Result<SocketAddr, String> {
-        let (host, port) = match self.to.as_str() {
-            "proxy" => Proxy::of(proxy::OF_REQUESTS).map(|p| (p.host, p.port)).ok_or("ENOPROXY")?,
-            place => authority(place).ok_or("EINVAL")?,
+    fn address(&self, url: Option<&BaseUrl>, deadline: Instant) -> Result<SocketAddr, String> {
+        let (host, port) = match (url, self.to.as_str()) {
+            (Some(url), _) => (url.host.clone(), url.port),
+            (None, "proxy") => Proxy::of(proxy::OF_REQUESTS).map(|p| (p.host, p.port)).ok_or("ENOPROXY")?,
+            (None, place) => authority(place).ok_or("EINVAL")?,
         };
         Ok(SocketAddr::new(resolve(&host, deadline)?, port))
     }
@@ -63,11 +66,13 @@ impl Converse {
     fn talk(&self, heard: &mut Heard) -> Result<(), String> {
         let deadline = Instant::now() + self.timeout;
         let symbol = |error: io::Error| seen::errno(&error);
-        let address = self.address(deadline)?;
+        let url = variable(&self.to).map(|name| BaseUrl::of(name).ok_or("ENOURL")).transpose()?;
+        let address = self.address(url.as_ref(), deadline)?;
         let stream = TcpStream::connect_timeout(&address, http::left(deadline).map_err(symbol)?).map_err(symbol)?;
         let mut connection = Connection::new(stream, deadline);
         for (at, write) in self.writes.iter().enumerate() {
-            if let Err(error) = connection.send(write) {
+            let write = url.as_ref().map_or_else(|| write.clone(), |url| url.filled(write));
+            if let Err(error) = connection.send(&write) {
                 heard.closed = true; // whoever hangs up in the middle may have said why
                 heard.errors.push(symbol(error));
             }
@@ -118,6 +123,11 @@ impl Action for Converse {
 fn statuses(all: &[u8]) -> Vec<u16> {
     let starts = (0..all.len()).filter(|at| all[*at..].starts_with(b"HTTP/1."));
     starts.filter_map(|at| status(&all[at..all.len().min(at + 16)])).collect()
+}
+
+/// The variable that holds the URL.
+fn variable(to: &str) -> Option<&str> {
+    to.strip_prefix("url:")
 }
 
 fn authority(text: &str) -> Option<(String, u16)> {

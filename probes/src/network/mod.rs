@@ -1,5 +1,6 @@
 //! The network and the sockets of this machine.
 
+mod base_url;
 mod bytes;
 mod connect;
 mod converse;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::depot;
 use super::origin::Call;
 use super::site::Manner;
 use super::web_socket;
+use super::{api, depot};
 
 /// The largest head and body that an origin takes, in bytes.
 const MOST: usize = 4 << 20;
@@ -154,6 +154,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
             }
             return Ok(false);
         }
+        Manner::Api => return api::answer(call, request, kept).await,
         Manner::Depot => {
             let (status, more, body) = depot::answer(call.site.scenario.unwrap_or_default(), request).await?;
             plain(call, request, &status, &more, &body, kept).await?;
@@ -163,7 +164,8 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     Ok(kept)
 }
 
-async fn plain<S: AsyncRead + AsyncWrite + Unpin>(
+/// Answers with a body; `more` = header lines.
+pub async fn plain<S: AsyncRead + AsyncWrite + Unpin>(
     call: &mut Call<S>,
     request: &Request,
     status: &str,

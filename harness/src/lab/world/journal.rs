@@ -110,7 +110,14 @@ impl Journal {
         }
     }
 
-    /// What concerns a scenario: its names, its addresses, its ports, and datagrams that name it.
+    /// How many requests for a path came to an origin of a scenario.
+    pub fn asked_for(&self, site: &site::Site, path: &str) -> usize {
+        let all = self.lock();
+        let there = all.arrivals.iter().filter(|arrival| site::site(arrival.to.ip()) == *site);
+        there.flat_map(|a| &a.requests).filter(|head| head.split_whitespace().nth(1) == Some(path)).count()
+    }
+
+    /// What concerns a scenario: its names, its addresses, its ports, and datagrams and a shared provider's requests that name it.
     pub fn account(&self, scenario: u16, ports: &[u16]) -> Account {
         let nonce = format!("s{scenario}");
         let names = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == nonce);
@@ -120,6 +127,7 @@ impl Journal {
             ports.contains(&arrival.to.port())
                 || site::site(address).scenario == Some(scenario)
                 || (arrival.datagram && names(&arrival.text))
+                || (site::is_shared_api(address) && arrival.requests.iter().any(|head| names(head)))
         };
         let asked = |query: &&Query| query.name.split('.').any(|label| zone::scenario(label) == Some(scenario));
         Account {

@@ -3,6 +3,7 @@
 //! Each origin answers with its own name, so that "who answered" is the verdict, and notes what arrived, so that "nothing
 //! arrived" is a fact. Nothing is judged here.
 
+mod api;
 pub mod control;
 pub mod depot;
 mod dns;

