@@ -25,7 +25,7 @@ peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's 
 	$(CONFORMANCE) run --driver srt $(ARGS)
 
 e2e-egress: setup ## the egress chapters, with real clients inside and P5 to P7; needs no internet
-	$(CONFORMANCE) run --id NET --id EGR --id CLI-02 $(ARGS)
+	$(CONFORMANCE) run --id NET --id EGR --id INJ --id CLI-02 $(ARGS)
 
 bench: setup ## what a launch costs and what the proxy, each as ratios in one run; ci/bench-peers brings other proxies
 	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=

@@ -109,7 +109,7 @@ Feature: The local address of a provider
 
     # getsentry/junior PR 338, OpenSandbox PR 955
     @case:I04
-    Scenario Outline: a client's own key does not arrive: <lines>
+    Scenario Outline: a client's own key does not arrive: <what>
       When the step sends its "API_URL"
         """
         GET {base}/v1/models HTTP/1.1
@@ -123,20 +123,20 @@ Feature: The local address of a provider
       And bare, sent to "{nonce}.api.test" itself, the same has "of-the-client"
 
       Examples:
-        | lines                                                             |
-        | x-api-key: of-the-client                                          |
-        | X-API-KEY: of-the-client                                          |
-        | x-api-key: of-the-client\\r\\nx-api-key: of-the-client             |
-        | X-Api-Key: of-the-client\\r\\nx-api-key: factory-egress-placeholder |
-        | Authorization: Bearer of-the-client                               |
-        | authorization: Basic of-the-client                                |
-        | api-key: of-the-client                                            |
-        | x-goog-api-key: of-the-client                                     |
-        | Cookie: session=of-the-client                                     |
-        | Proxy-Authorization: Bearer of-the-client                         |
+        | what                   | lines                                                               |
+        | the same header        | x-api-key: of-the-client                                            |
+        | in capitals            | X-API-KEY: of-the-client                                            |
+        | twice                  | x-api-key: of-the-client\\r\\nx-api-key: of-the-client              |
+        | beside the placeholder | X-Api-Key: of-the-client\\r\\nx-api-key: factory-egress-placeholder |
+        | a bearer token         | Authorization: Bearer of-the-client                                 |
+        | basic credentials      | authorization: Basic of-the-client                                  |
+        | Azure's header         | api-key: of-the-client                                              |
+        | Google's header        | x-goog-api-key: of-the-client                                       |
+        | a cookie               | Cookie: session=of-the-client                                       |
+        | for a proxy            | Proxy-Authorization: Bearer of-the-client                           |
 
     @case:I04
-    Scenario Outline: a Connection header does not take the key away: <lines>
+    Scenario Outline: a Connection header does not take the key away: <what>
       When the step sends its "API_URL"
         """
         GET {base}/v1/models HTTP/1.1
@@ -148,12 +148,12 @@ Feature: The local address of a provider
       And bare, sent to "{nonce}.api.test" itself, the same has "of-the-client"
 
       Examples:
-        | lines                                                                        |
-        | Connection: close, x-api-key\\r\\nx-api-key: of-the-client                     |
-        | Connection: X-Api-Key, close\\r\\nX-Api-Key: of-the-client                     |
-        | Connection: close, host\\r\\nx-more: of-the-client                             |
+        | what                          | lines                                                      |
+        | the key's header behind close | Connection: close, x-api-key\\r\\nx-api-key: of-the-client |
+        | the key's header first        | Connection: X-Api-Key, close\\r\\nX-Api-Key: of-the-client |
+        | the host                      | Connection: close, host\\r\\nx-more: of-the-client         |
 
-    Scenario Outline: a key in the query does not arrive: <query>
+    Scenario Outline: a key in the query does not arrive: <what>
       When the step sends its "API_URL"
         """
         GET {base}/v1/models?<query> HTTP/1.1
@@ -165,7 +165,7 @@ Feature: The local address of a provider
       And bare, sent to "{nonce}.api.test" itself, the same has "of-the-client"
 
       Examples:
-        | query                       |
-        | key=of-the-client           |
-        | alt=sse&key=of-the-client   |
-        | api_key=of-the-client&a=b   |
+        | what                     | query                     |
+        | alone                    | key=of-the-client         |
+        | behind another parameter | alt=sse&key=of-the-client |
+        | by its other name        | api_key=of-the-client&a=b |

@@ -52,7 +52,7 @@ Feature: What passes between a step and its provider
       And "{nonce}.api.test" gets 2 requests
       And planted, with nothing injected the key arrives nowhere
 
-    Scenario Outline: an odd request is refused, and nothing arrives: <request>
+    Scenario Outline: an odd request is refused, and nothing arrives: <what>
       When the step sends its "API_URL"
         """
         <request>
@@ -64,27 +64,27 @@ Feature: What passes between a step and its provider
       And bare, a connection to "{nonce}.api.test:80" arrives
 
       Examples:
-        | request                                                                           | status |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                                 | 421    |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.api.test                                  | 421    |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nHost: {nonce}.evil.test            | 421    |
-        | GET {base}/v1 HTTP/1.1                                                            | 421    |
-        | GET http://{authority}{base}/v1 HTTP/1.1\\r\\nHost: {authority}                     | 400    |
-        | GET http://{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}               | 400    |
-        | GET /v1 HTTP/1.1\\r\\nHost: {authority}                                             | 404    |
-        | GET / HTTP/1.1\\r\\nHost: {authority}                                               | 404    |
-        | GET {base}0/v1 HTTP/1.1\\r\\nHost: {authority}                                      | 404    |
-        | GET {base}/a/../v1 HTTP/1.1\\r\\nHost: {authority}                                  | 400    |
-        | GET {base}/%2e%2e/v1 HTTP/1.1\\r\\nHost: {authority}                                | 400    |
-        | GET {base}/a/..;x/v1 HTTP/1.1\\r\\nHost: {authority}                                | 400    |
-        | GET {base}//v1 HTTP/1.1\\r\\nHost: {authority}                                      | 400    |
-        | GET {base}/a%2f..%2fv1 HTTP/1.1\\r\\nHost: {authority}                              | 400    |
-        | GET {base}/a%5cb HTTP/1.1\\r\\nHost: {authority}                                    | 400    |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nUpgrade: websocket                 | 400    |
-        | POST {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nTransfer-Encoding: gzip, chunked  | 400    |
-        | OPTIONS {base}/v1 HTTP/1.1\\r\\nHost: {authority}                                   | 405    |
-        | TRACE {base}/v1 HTTP/1.1\\r\\nHost: {authority}                                     | 405    |
-        | CONNECT {nonce}.evil.test:80 HTTP/1.1\\r\\nHost: {nonce}.evil.test:80               | 421    |
+        | what                         | request                                                                              | status |
+        | the host of another          | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                                  | 421    |
+        | the host of the provider     | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.api.test                                   | 421    |
+        | two hosts                    | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nHost: {nonce}.evil.test           | 421    |
+        | no host                      | GET {base}/v1 HTTP/1.1                                                               | 421    |
+        | an absolute URL of its own   | GET http://{authority}{base}/v1 HTTP/1.1\\r\\nHost: {authority}                      | 400    |
+        | an absolute URL of another   | GET http://{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}                | 400    |
+        | without the base             | GET /v1 HTTP/1.1\\r\\nHost: {authority}                                              | 404    |
+        | the root                     | GET / HTTP/1.1\\r\\nHost: {authority}                                                | 404    |
+        | another base                 | GET {base}0/v1 HTTP/1.1\\r\\nHost: {authority}                                       | 404    |
+        | a folder up                  | GET {base}/a/../v1 HTTP/1.1\\r\\nHost: {authority}                                   | 400    |
+        | a folder up, escaped         | GET {base}/%2e%2e/v1 HTTP/1.1\\r\\nHost: {authority}                                 | 400    |
+        | a folder up with a parameter | GET {base}/a/..;x/v1 HTTP/1.1\\r\\nHost: {authority}                                 | 400    |
+        | two slashes                  | GET {base}//v1 HTTP/1.1\\r\\nHost: {authority}                                       | 400    |
+        | a slash, escaped             | GET {base}/a%2f..%2fv1 HTTP/1.1\\r\\nHost: {authority}                               | 400    |
+        | a backslash, escaped         | GET {base}/a%5cb HTTP/1.1\\r\\nHost: {authority}                                     | 400    |
+        | an upgrade                   | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nUpgrade: websocket                | 400    |
+        | another coding               | POST {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nTransfer-Encoding: gzip, chunked | 400    |
+        | OPTIONS                      | OPTIONS {base}/v1 HTTP/1.1\\r\\nHost: {authority}                                    | 405    |
+        | TRACE                        | TRACE {base}/v1 HTTP/1.1\\r\\nHost: {authority}                                      | 405    |
+        | a tunnel                     | CONNECT {nonce}.evil.test:80 HTTP/1.1\\r\\nHost: {nonce}.evil.test:80                | 421    |
 
     # OpenSandbox PR 955: a provider that says back what it was sent
     @case:I05

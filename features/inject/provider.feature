@@ -36,7 +36,7 @@ Feature: Whom a key goes to
 
     # TencentCloud/CubeSandbox 1410: the key was added because of the Host header
     @case:I02
-    Scenario Outline: what a request says of its host does not move the key: <request>
+    Scenario Outline: what a request says of its host does not move the key: <what>
       Given a key for "https://{nonce}.api.test" is injected
       And the host "{nonce}.evil.test" is allowed
       When the step sends its "API_URL"
@@ -52,19 +52,19 @@ Feature: Whom a key goes to
       And planted, with nothing injected the key arrives nowhere
 
       Examples:
-        | request                                                                                  |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                                        |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nX-Forwarded-Host: {nonce}.evil.test       |
-        | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nForwarded: host={nonce}.evil.test         |
-        | GET http://{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                |
-        | GET http://{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                            |
-        | GET http://{authority}@{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}          |
-        | GET //{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}                           |
-        | GET {base}//{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                           |
-        | GET {base}@{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                            |
-        | GET {base}/../../{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                      |
-        | CONNECT {nonce}.evil.test:80 HTTP/1.1\\r\\nHost: {nonce}.evil.test:80                      |
-        | OPTIONS * HTTP/1.1\\r\\nHost: {nonce}.evil.test                                            |
+        | what                            | request                                                                                |
+        | Host                            | GET {base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test                                    |
+        | X-Forwarded-Host                | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nX-Forwarded-Host: {nonce}.evil.test |
+        | Forwarded                       | GET {base}/v1 HTTP/1.1\\r\\nHost: {authority}\\r\\nForwarded: host={nonce}.evil.test   |
+        | an absolute URL and Host        | GET http://{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {nonce}.evil.test            |
+        | an absolute URL                 | GET http://{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                        |
+        | a user before the host          | GET http://{authority}@{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}      |
+        | two slashes first               | GET //{nonce}.evil.test{base}/v1 HTTP/1.1\\r\\nHost: {authority}                       |
+        | two slashes in the path         | GET {base}//{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                       |
+        | a host behind the path          | GET {base}@{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                        |
+        | folders up                      | GET {base}/../../{nonce}.evil.test/v1 HTTP/1.1\\r\\nHost: {authority}                  |
+        | a tunnel                        | CONNECT {nonce}.evil.test:80 HTTP/1.1\\r\\nHost: {nonce}.evil.test:80                  |
+        | a request for the server itself | OPTIONS * HTTP/1.1\\r\\nHost: {nonce}.evil.test                                        |
 
     # OpenSandbox PR 955
     @case:I03
@@ -113,6 +113,17 @@ Feature: Whom a key goes to
       Given a key for "https://{nonce}.api.test" is injected for another step
       And a key for "https://{nonce}.tls.test" is injected for the step alone
       When while the other step has sent its "API_URL" and waits, the step sends its own
+      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-key}"
+      And the key arrives at "{nonce}.api.test" alone
+      And the other key arrives at "{nonce}.tls.test" alone
+      And planted, with nothing injected the key arrives nowhere
+
+    @case:N11 @needs:serve
+    Scenario: of two attempts on one serve, each has its own key and provider
+      Given a key for "https://{nonce}.api.test" is injected for another step
+      And a key for "https://{nonce}.tls.test" is injected for the step alone
+      When on one serve, while the other step has sent its "API_URL" and waits, the step sends its own
       Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
       And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-key}"
       And the key arrives at "{nonce}.api.test" alone

@@ -58,7 +58,7 @@ impl Scene {
         if !self.can_be_asked()? {
             return Ok(());
         }
-        let beside = self.beside(one, other);
+        let [_, beside] = self.two(one, other);
         let (launcher, first) = (Self::launcher()?, self.attempts + 1);
         self.attempts += 2;
         let launches = futures::future::join(
@@ -82,7 +82,7 @@ impl Scene {
             return Ok(());
         }
         let worktree = self.next_worktree()?;
-        let beside = self.beside(waits, other);
+        let [_, beside] = self.two(waits, other);
         let (launcher, first) = (Self::launcher()?, self.attempts + 1);
         self.attempts += 2;
         let then = async {
@@ -107,8 +107,7 @@ impl Scene {
     /// When the harness cannot prepare a launch.
     pub async fn run_after(&mut self, one: Vec<String>, other: Vec<String>) -> Result<(), String> {
         if self.can_be_asked()? {
-            let beside = self.beside(one, other);
-            for plan in [self.plan.clone(), beside] {
+            for plan in self.two(one, other) {
                 let launch = self.again(&plan).await?;
                 self.keep(launch);
             }
@@ -116,8 +115,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Makes the plan one of two steps; the plan of the other.
-    fn beside(&mut self, one: Vec<String>, other: Vec<String>) -> Plan {
+    /// Makes the plan one of two steps of a factory; the plans of both.
+    pub fn two(&mut self, one: Vec<String>, other: Vec<String>) -> [Plan; 2] {
         self.plan.action = Action::Run(one);
         let repos: Vec<&String> = self.plan.repos.iter().map(|(name, _)| name).collect();
         let mut step = serde_json::json!({"repos": repos, "run": other});
@@ -125,7 +124,7 @@ impl Scene {
             step["sandbox"] = sandbox.clone();
         }
         self.plan.others.insert(OTHER.to_owned(), step);
-        Plan { asked: OTHER.to_owned(), ..self.plan.clone() }
+        [self.plan.clone(), Plan { asked: OTHER.to_owned(), ..self.plan.clone() }]
     }
 
     fn keep(&mut self, launch: Launch) {

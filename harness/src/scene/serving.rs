@@ -46,7 +46,16 @@ impl Scene {
             plan.allow(host);
             plan
         };
-        let (first, second) = (plan(waits, hosts[0]), plan(asks, hosts[1]));
+        let plans = [plan(waits, hosts[0]), plan(asks, hosts[1])];
+        self.on_one_serve(plans, anew).await
+    }
+
+    /// The first of two attempts waits on a served factory; meanwhile the other runs to its end, then the first does. Both are
+    /// kept. Where `anew`, the first serve is killed before, and the other is asked on a new one.
+    ///
+    /// # Errors
+    /// As [`Scene::run_served`].
+    pub async fn on_one_serve(&mut self, [first, second]: [Plan; 2], anew: bool) -> Result<(), String> {
         let (worktree, nonce, numbers) = (self.next_worktree()?, self.nonce.clone(), self.attempts + 1);
         self.attempts += 4;
         let launcher = Self::launcher()?;

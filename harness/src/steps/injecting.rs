@@ -90,8 +90,17 @@ async fn while_other(scene: &mut Scene, variable: String, what: String) -> StepR
     scene.run_while(first, second).await
 }
 
+/// Two attempts of one served factory, each with another of the two keys that are injected for steps.
+#[when(regex = r#"^on one serve, while the other step has sent its "(\w+)" and waits, the step sends its own$"#)]
+async fn on_one_serve(scene: &mut Scene, variable: String) -> StepResult {
+    let first = format!("{}; {}", request(scene, &variable, "/first")?, crate::waiting::WAITS);
+    let (first, second) = (scene.shell(&first)?, scene.shell(&request(scene, &variable, "/second")?)?);
+    let plans = scene.two(first, second);
+    scene.on_one_serve(plans, false).await
+}
+
 /// The shell's words for a request to a local address.
-fn request(scene: &Scene, variable: &str, path: &str) -> Result<String, String> {
+pub(super) fn request(scene: &Scene, variable: &str, path: &str) -> Result<String, String> {
     let text = format!("GET {{base}}{path} HTTP/1.1\nHost: {{authority}}\nConnection: close\n");
     Ok(format!("tools/probe converse url:{variable} '{}'", words(scene, &text)?.join("' '")))
 }
