@@ -57,5 +57,5 @@ Feature: Which keys are injected
     @needs:check
     Scenario: it says so
       When it is asked what it does not protect from
-      Then it says "login"
+      Then it says "Login tokens"
       And planted, without --verbose it does not say it
