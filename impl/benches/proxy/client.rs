@@ -7,17 +7,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::event::{Listener, now};
 use crate::order::{Done, Order, Origin, Service};
-use crate::way::{Way, expect};
+use crate::way::{Answer, Provider, Way, expect};
 
 /// At the same time.
 const CLIENTS: u64 = 16;
 
 const CHUNK: usize = 256 << 10;
 
+/// Bytes of a POST's body.
+const POSTED: usize = 1 << 10;
+
 /// To the end of stdin.
 pub fn obey(origin: &str) -> io::Result<()> {
-    let mut client = Client { origin: serde_json::from_str(origin)?, way: Way::of_environment()?, open: Vec::new() };
+    let origin: Origin = serde_json::from_str(origin)?;
+    let mut client = Client {
+        origin,
+        way: Way::of_environment()?,
+        provider: Provider::of_environment(origin.of(Service::Plain))?,
+        open: Vec::new(),
+        heard: Vec::new(),
+    };
     for line in io::stdin().lock().lines() {
         let done = client.carry_out(serde_json::from_str(&line?)?).map_err(|e| e.to_string());
         println!("{}", serde_json::to_string(&done)?);
@@ -28,7 +39,9 @@ pub fn obey(origin: &str) -> io::Result<()> {
 struct Client {
     origin: Origin,
     way: Way,
+    provider: Provider,
     open: Vec<TcpStream>,
+    heard: Vec<Listener>,
 }
 
 impl Client {
@@ -39,13 +52,28 @@ impl Client {
             Order::Ping { count } => self.ping(count),
             Order::Close => {
                 self.open.clear();
+                self.heard.clear();
                 Ok(Done::default())
             }
             Order::Connect { millis } => self.clients(millis, |client| {
                 let mut stream = client.way.tunnel(client.origin.of(Service::Echo))?;
                 echo(&mut stream)
             }),
-            Order::Get { millis } => self.get(millis),
+            Order::Get { millis } => {
+                let web = self.origin.of(Service::Web);
+                let host = web.to_string();
+                self.requests(millis, || self.way.for_requests(web), |stream| self.way.get(stream, &host))
+            }
+            Order::Post { millis } => {
+                let body = "x".repeat(POSTED);
+                self.requests(millis, || self.provider.open(), |stream| self.provider.post(stream, &body))
+            }
+            Order::Listen { by, streams } => {
+                let begin = |_| self.way.events(by, &self.origin, &self.provider);
+                self.heard = (0..streams).map(begin).collect::<io::Result<_>>()?;
+                Ok(Done { units: streams as f64, ..Done::default() })
+            }
+            Order::Hear { millis } => self.hear(millis),
             Order::Refused { millis } => self.clients(millis, |client| client.way.refused("www.blocked.example:443")),
             Order::Names { from, to } => self.names(from, to),
         }
@@ -88,8 +116,22 @@ impl Client {
             times.push(sent.elapsed().as_secs_f64() * 1e6);
         }
         let seconds = began.elapsed().as_secs_f64();
-        times.sort_by(f64::total_cmp);
-        Ok(Done { units: count as f64, seconds, spread: vec![times[count / 2], times[count * 99 / 100]] })
+        Ok(Done { units: count as f64, seconds, spread: spread(times) })
+    }
+
+    /// Only what is sent meanwhile counts.
+    fn hear(&mut self, millis: u64) -> io::Result<Done> {
+        let (began, from) = (Instant::now(), now()?);
+        let until = from + millis * 1_000_000;
+        let times = thread::scope(|scope| {
+            let all: Vec<_> = self.heard.iter_mut().map(|one| scope.spawn(move || one.hear(from, until))).collect();
+            all.into_iter().map(joined).collect::<io::Result<Vec<Vec<f64>>>>()
+        })?;
+        let times = times.concat();
+        if times.is_empty() {
+            return Err(io::Error::other("no event came"));
+        }
+        Ok(Done { units: times.len() as f64, seconds: began.elapsed().as_secs_f64(), spread: spread(times) })
     }
 
     /// All clients do this, again and again.
@@ -105,13 +147,16 @@ impl Client {
     }
 
     /// A proxy may close its connection after an answer, said before or not (tinyproxy does not); then there is a new one.
-    fn get(&self, millis: u64) -> io::Result<Done> {
-        let web = self.origin.of(Service::Web);
-        let host = web.to_string();
+    fn requests(
+        &self,
+        millis: u64,
+        open: impl Fn() -> io::Result<TcpStream> + Sync,
+        ask: impl Fn(&mut TcpStream) -> io::Result<Answer> + Sync,
+    ) -> io::Result<Done> {
         self.all(millis, |until| {
-            let (mut stream, mut on_this, mut count) = (self.way.for_requests(web)?, 0, 0);
+            let (mut stream, mut on_this, mut count) = (open()?, 0, 0);
             while Instant::now() < until {
-                let closed = match self.way.get(&mut stream, &host) {
+                let closed = match ask(&mut stream) {
                     Ok(answer) => {
                         expect(answer.status, 200)?;
                         (on_this, count) = (on_this + 1, count + 1);
@@ -121,7 +166,7 @@ impl Client {
                     Err(e) => return Err(e),
                 };
                 if closed {
-                    (stream, on_this) = (self.way.for_requests(web)?, 0);
+                    (stream, on_this) = (open()?, 0);
                 }
             }
             Ok(count)
@@ -155,6 +200,13 @@ impl Client {
         }
         Ok(Done { units: (to - from) as f64, seconds: began.elapsed().as_secs_f64(), spread: Vec::new() })
     }
+}
+
+/// The median and the 99th percentile of one at least.
+fn spread(mut times: Vec<f64>) -> Vec<f64> {
+    times.sort_by(f64::total_cmp);
+    let at = |part: usize| times[times.len() * part / 100];
+    vec![at(50), at(99)]
 }
 
 fn is_closed(e: &io::Error) -> bool {

@@ -1,19 +1,23 @@
 //! What the proxy costs, as ratios in one run: the same clients and the same origin directly, by kusaw's proxy from inside a
-//! sandbox, by squid, tinyproxy and srt's.
+//! sandbox, by squid, tinyproxy and srt's; and a provider whose key kusaw injects, beside nginx.
 //!
 //! Started by `make bench`; ARGS goes to all benches (`--gate --write --quick`). With the word `client` it is the client.
 
 mod client;
+mod event;
 #[path = "../ground/mod.rs"]
 mod ground;
 mod order;
 mod origin;
+mod others;
 mod page;
+mod provider;
 mod proxies;
 #[path = "../report/mod.rs"]
 mod report;
 mod rounds;
 mod running;
+mod targets;
 mod way;
 
 use std::io;
@@ -64,8 +68,8 @@ fn bench(kusaw: &Path, asked: Asked) -> io::Result<Part> {
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?; // the origin's end of each tunnel; who is started has it too
     let ground = Ground::make(kusaw)?;
     let client = proxies::install_client(&ground)?;
-    let proxies = proxies::all(&ground)?;
-    let (_runtime, origin) = origin::start()?;
+    let (_runtime, origin) = origin::start(&proxies::roots(&ground))?;
+    let proxies = proxies::all(&ground, &origin)?;
     let rows = rounds::measure(&ground, &origin, proxies, &sizes)?;
     let mut version = ground.command(client.with_file_name("kusaw"));
     let facts = report::facts(&ground, ("kusaw", version.arg("--version").stdout(Stdio::piped())))?;

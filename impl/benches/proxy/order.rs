@@ -20,6 +20,12 @@ pub enum Order {
     Get { millis: u64 },
     /// A CONNECT to a blocked host, each on a connection of its own.
     Refused { millis: u64 },
+    /// Has so many streams of events begin, and keeps them.
+    Listen { by: By, streams: usize },
+    /// Hears them for so long.
+    Hear { millis: u64 },
+    /// A POST of 1 KiB to the provider, over a connection that is kept.
+    Post { millis: u64 },
     /// One request to each of these blocked hosts: they have numbers.
     Names { from: usize, to: usize },
 }
@@ -27,10 +33,10 @@ pub enum Order {
 /// What the client did, without what it had to prepare.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Done {
-    /// GiB, connections or requests.
+    /// GiB, connections, requests or events.
     pub units: f64,
     pub seconds: f64,
-    /// Of streams: the rate of the slowest : that of the mean. Of round trips: the median and the 99th percentile in µs.
+    /// Of streams: the rate of the slowest : that of the mean. Of round trips and of events: the median and the 99th percentile in µs.
     pub spread: Vec<f64>,
 }
 
@@ -45,11 +51,26 @@ pub enum Service {
     Sink,
     /// Answers requests with 1 KiB.
     Web,
+    /// A provider without TLS.
+    Plain,
+    /// A provider.
+    Secure,
+}
+
+/// How a client asks for a stream of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum By {
+    /// In a tunnel.
+    Tunnel,
+    /// With a request in absolute-form.
+    Request,
+    /// At the local address that a key is injected behind.
+    Injection,
 }
 
 /// Where the services answer.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Origin(pub [SocketAddr; 4]);
+pub struct Origin(pub [SocketAddr; 6]);
 
 impl Origin {
     pub fn of(&self, service: Service) -> SocketAddr {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::proxies::{DIRECT, KUSAW, SQUID, SRT};
-use crate::report::Limit::{AtLeast, AtMost};
+use crate::event::{EVERY, STREAMS as STREAMS_OF_EVENTS};
+use crate::order::By;
+use crate::proxies::{DIRECT, KUSAW};
 use crate::report::{Part, Target, table};
 use crate::rounds::{BULK, Idle, Row, STREAMS, Sizes, Turn};
 
@@ -32,6 +33,13 @@ impl Page {
         let _ = write!(text, "\n## A tunnel's bytes: GiB in a second, and x direct\n{}", self.bulk_wall());
         let _ = write!(text, "\n## Connections and requests, 16 clients\n{ABOUT_RATES}\n{}", self.rates());
         let _ = write!(text, "\n## One byte there and back in an open tunnel\n{}", self.pings());
+        let _ = write!(
+            text,
+            "\n## Events of {STREAMS_OF_EVENTS} streams at once, each with one in {} ms\n{ABOUT_EVENTS}\n{}",
+            EVERY.as_millis(),
+            self.events()
+        );
+        let _ = write!(text, "\n## A provider whose key is added on the way\n{ABOUT_PROVIDER}\n{}", self.provider());
         let _ = write!(text, "\n## Idle tunnels\n{ABOUT_IDLE}\n{}", self.idle());
         let failed: String =
             self.rows.iter().flat_map(|row| &row.failed).map(|failed| format!("* {failed}\n")).collect();
@@ -40,46 +48,6 @@ impl Page {
         }
         let _ = write!(text, "\n{}", self.names());
         Part { text, targets }
-    }
-
-    fn targets(&self) -> Vec<Target> {
-        let cpu = |turn, of: &str| self.kusaw()?.paired(self.row(of)?, turn, |a, b| a.cpu() / b.cpu());
-        let rate = |turn, of: &str| self.kusaw()?.paired(self.row(of)?, turn, |a, b| a.rate() / b.rate());
-        let mut targets = Vec::new();
-        for (of, limit) in [(SQUID, 1.0), (SRT, 0.5)] {
-            let target =
-                |(turn, how)| Target::new(format!("CPU of kusaw : {of}, {how}"), cpu(turn, of), AtMost(limit), "");
-            targets.extend(BULK.map(target));
-        }
-        targets.extend(BULK.map(|(turn, how)| Target {
-            only_told: true,
-            ..Target::new(format!("rate of kusaw : squid, {how}"), rate(turn, SQUID), AtLeast(1.0), "")
-        }));
-        let connect = self.kusaw().and_then(|row| row.of(Turn::Connect, |s| s.cpu() * 1e6));
-        let refused = self.kusaw().and_then(|row| {
-            let rates = [row.of(Turn::Refused, |s| s.rate())?, row.of(Turn::Connect, |s| s.rate())?];
-            Some(rates[0] / rates[1])
-        });
-        targets.extend([
-            Target::new("tunnels in a second, kusaw : squid", rate(Turn::Connect, SQUID), AtLeast(1.0), ""),
-            Target::new("CPU for a tunnel", connect, AtMost(150.0), " µs"),
-            Target::new("plain requests in a second, kusaw : squid", rate(Turn::Get, SQUID), AtLeast(3.0), ""),
-            Target::new("the same, kusaw : srt", rate(Turn::Get, SRT), AtLeast(10.0), ""),
-            Target::new("refusals in a second : tunnels in a second", refused, AtLeast(1.0), ""),
-            Target::new("median round trip more than direct", self.added(KUSAW, 0), AtMost(25.0), " µs"),
-        ]);
-        for (at, tunnels) in self.sizes.idle.into_iter().enumerate() {
-            let idle = self.kusaw().and_then(|row| row.idle.get(at)?.as_ref());
-            let what = format!("memory for 1,000 idle tunnels, of {}", thousands(tunnels));
-            targets.push(Target::new(what, idle.map(|idle| idle.memory), AtMost(12.0), " MiB"));
-            let what = format!("descriptors of an idle tunnel, of {}", thousands(tunnels));
-            targets.push(Target::new(what, idle.and_then(|idle| idle.descriptors), AtMost(2.0), ""));
-        }
-        let grown = self.kusaw().and_then(|row| Some(row.names.get(2)? - row.names.get(1)?));
-        let [_, between, last] = self.sizes.names.map(thousands);
-        let what = format!("memory that {last} blocked hosts take more than {between}");
-        targets.push(Target::new(what, grown, AtMost(FLAT), " MiB"));
-        targets
     }
 
     fn bulk_cpu(&self) -> String {
@@ -99,7 +67,7 @@ impl Page {
             self.line(row, BULK.map(wall).into_iter().chain([cell(slowest, 2)]).collect())
         };
         let slowest = format!("slowest of {STREAMS} down : mean");
-        table(&["", BULK[0].1, BULK[1].1, BULK[2].1, BULK[3].1, &slowest], self.rows.iter().map(line))
+        table(&["", BULK[0].1, BULK[1].1, BULK[2].1, BULK[3].1, &slowest], self.forwarding().map(line))
     }
 
     fn rates(&self) -> String {
@@ -111,17 +79,49 @@ impl Page {
             self.line(row, cells.concat())
         };
         let head = ["", "tunnels / s", "CPU µs each", "requests / s", "CPU µs each", "refusals / s", "CPU µs each"];
-        table(&head, self.rows.iter().map(line))
+        table(&head, self.forwarding().map(line))
     }
 
     fn pings(&self) -> String {
-        let line = |row: &Row| {
-            let at = |n: usize| cell(row.of(Turn::Ping, |s| s.done.spread[n]), 1);
-            let added = |n| cell(self.added(row.proxy.name, n), 1);
-            self.line(row, vec![at(0), at(1), added(0), added(1)])
-        };
+        let line = |row: &Row| self.line(row, self.times(row, Turn::Ping, 1));
         let head = ["", "median µs", "99 of 100 within", "more than direct", "99 of 100"];
-        table(&head, self.rows.iter().map(line))
+        table(&head, self.forwarding().map(line))
+    }
+
+    fn events(&self) -> String {
+        let line = |row: &Row| {
+            let ways = [Turn::Hear(By::Tunnel), Turn::Hear(By::Request)];
+            self.line(row, ways.map(|turn| self.times(row, turn, 0)).concat())
+        };
+        let head = |how| {
+            [&format!("{how}: median µs"), "99 of 100 within", "more than direct", "99 of 100"].map(str::to_owned)
+        };
+        let head = [vec![String::new()], head("tunnel").to_vec(), head("absolute-form").to_vec()].concat();
+        table(&head.iter().map(String::as_str).collect::<Vec<_>>(), self.forwarding().map(line))
+    }
+
+    fn provider(&self) -> String {
+        let line = |row: &Row| {
+            let events = Turn::Hear(By::Injection);
+            let injects = |figure: Option<f64>| figure.filter(|_| row.proxy.injects);
+            let rest = [
+                cell(injects(row.of(events, |s| s.cpu() * 1e6)), 0),
+                cell(injects(row.of(events, |s| s.grown)), 1),
+                cell(row.of(Turn::Post, |s| s.rate()), 0),
+                cell(row.of(Turn::Post, |s| s.cpu() * 1e6), 0),
+            ];
+            self.line(row, [self.times(row, events, 0), rest.to_vec()].concat())
+        };
+        let events = ["", "event: median µs", "99 of 100 within", "more than direct", "99 of 100", "CPU µs each"];
+        let head = [&events[..], &["more MiB", "POSTs / s", "CPU µs each"]].concat();
+        table(&head, self.rows.iter().filter(|row| row.proxy.injects || row.proxy.name == DIRECT).map(line))
+    }
+
+    /// Median and 99th percentile, and what direct does not take of them.
+    fn times(&self, row: &Row, turn: Turn, digits: usize) -> Vec<String> {
+        let at = |n: usize| cell(row.of(turn, |s| s.done.spread[n]), digits);
+        let added = |n| cell(self.added(row.proxy.name, turn, n), digits);
+        vec![at(0), at(1), added(0), added(1)]
     }
 
     fn idle(&self) -> String {
@@ -147,9 +147,9 @@ impl Page {
         )
     }
 
-    /// Of a round trip, in µs.
-    fn added(&self, to: &str, at: usize) -> Option<f64> {
-        self.row(to)?.paired(self.row(DIRECT)?, Turn::Ping, |a, b| a.done.spread[at] - b.done.spread[at])
+    /// More than direct, in µs: of the median, or of the 99th percentile.
+    pub fn added(&self, to: &str, turn: Turn, at: usize) -> Option<f64> {
+        self.row(to)?.paired(self.row(DIRECT)?, turn, |a, b| a.done.spread[at] - b.done.spread[at])
     }
 
     /// What is not here says so in its place.
@@ -161,25 +161,38 @@ impl Page {
         [name].into_iter().chain(cells).collect()
     }
 
-    fn proxies(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.proxy.name != DIRECT)
+    fn forwarding(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.proxy.injects)
     }
 
-    fn row(&self, name: &str) -> Option<&Row> {
+    fn proxies(&self) -> impl Iterator<Item = &Row> {
+        self.forwarding().filter(|row| row.proxy.name != DIRECT)
+    }
+
+    pub fn row(&self, name: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.proxy.name == name)
     }
 
-    fn kusaw(&self) -> Option<&Row> {
+    pub fn kusaw(&self) -> Option<&Row> {
         self.row(KUSAW)
     }
 }
 
-/// MiB: less than a hundredth of what 90,000 names and their places in a set take.
-const FLAT: f64 = 1.0;
-
 const ABOUT_RATES: &str = "
 A tunnel: connect, CONNECT, 200, a byte there and back, close. A request: GET of 1 KiB on a connection that is kept where
 the proxy keeps it. A refusal: connect, CONNECT to a blocked host, 403, close.
+";
+
+const ABOUT_EVENTS: &str = "
+From the origin's write of an event to the client's reading of it, by one clock. The streams are asked for in a tunnel and
+with a plain request in absolute-form.
+";
+
+const ABOUT_PROVIDER: &str = "
+The client speaks plainly to a local address, which adds the key and speaks TLS to the provider, with a connection for each
+request; nginx does the same with one process, `proxy_pass` and its certificate check on. Events as above; direct is without
+TLS, so that what is more than direct has the TLS in it. More MiB: memory of the process, from when the streams have begun
+to when they end. A POST: 1 KiB there, 1 KiB back, on a connection that is kept, 16 clients.
 ";
 
 const ABOUT_IDLE: &str = "
@@ -191,6 +204,6 @@ fn cell(figure: Option<f64>, digits: usize) -> String {
     figure.map_or(String::new(), |figure| format!("{figure:.digits$}"))
 }
 
-fn thousands(n: usize) -> String {
+pub fn thousands(n: usize) -> String {
     if n < 1_000 { n.to_string() } else { format!("{},{:03}", n / 1_000, n % 1_000) }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::thread::sleep;
 
+use crate::event;
 use crate::ground::Ground;
-use crate::order::{Done, Order, Origin, Service};
+use crate::order::{By, Done, Order, Origin, Service};
 use crate::proxies::{KUSAW, Proxy};
 use crate::report::median;
 use crate::running::{Running, SETTLE};
@@ -45,10 +46,26 @@ pub enum Turn {
     Get,
     Refused,
     Ping,
+    /// To a stream of events.
+    Hear(By),
+    /// To the provider.
+    Post,
 }
 
-const TURNS: [Turn; 8] =
-    [Turn::Down, Turn::Up, Turn::ManyDown, Turn::ManyUp, Turn::Connect, Turn::Get, Turn::Refused, Turn::Ping];
+const TURNS: [Turn; 12] = [
+    Turn::Down,
+    Turn::Up,
+    Turn::ManyDown,
+    Turn::ManyUp,
+    Turn::Connect,
+    Turn::Get,
+    Turn::Refused,
+    Turn::Ping,
+    Turn::Hear(By::Tunnel),
+    Turn::Hear(By::Request),
+    Turn::Hear(By::Injection),
+    Turn::Post,
+];
 
 pub const BULK: [(Turn, &str); 4] = [
     (Turn::Down, "down, 1 stream"),
@@ -62,6 +79,8 @@ pub struct Sample {
     pub done: Done,
     /// Seconds of the proxy's CPU.
     cpu: f64,
+    /// MiB of memory that the proxy holds more than before.
+    pub grown: f64,
 }
 
 impl Sample {
@@ -109,7 +128,7 @@ pub fn measure(ground: &Ground, origin: &Origin, proxies: Vec<Proxy>, sizes: &Si
     for round in 0..=sizes.rounds {
         for turn in TURNS {
             for (row, running) in rows.iter_mut().zip(&mut running) {
-                if turn == Turn::Refused && !row.proxy.is_proxy() {
+                if !row.proxy.takes(turn) {
                     continue;
                 }
                 // The first round only warms.
@@ -157,14 +176,21 @@ fn act(running: &mut Running, turn: Turn, sizes: &Sizes) -> io::Result<Sample> {
         Turn::Connect => (None, Order::Connect { millis }),
         Turn::Get => (None, Order::Get { millis }),
         Turn::Refused => (None, Order::Refused { millis }),
+        Turn::Hear(by) => {
+            running.order(Order::Listen { by, streams: event::STREAMS })?;
+            (None, Order::Hear { millis })
+        }
+        Turn::Post => (None, Order::Post { millis }),
     };
     if let Some((to, count)) = open {
         running.order(Order::Open { to, count })?;
         sleep(SETTLE);
     }
+    let before = running.memory()?;
     let (done, cpu) = running.order(order)?;
+    let grown = running.memory()? - before;
     running.order(Order::Close)?;
-    Ok(Sample { done, cpu })
+    Ok(Sample { done, cpu, grown })
 }
 
 /// So many tunnels, each after its first byte, on proxies that did nothing before but one.

@@ -1,17 +1,32 @@
-//! The way from a client to the origin: directly, or by a proxy that the environment names as it does for every program.
+//! The way from a client to the origin: directly, or by a proxy that the environment names as it does for every program; and to
+//! the provider, whose address the environment names too.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
+
+use crate::event::Listener;
+use crate::order::{By, Origin, Service};
 
 /// Nothing here takes that long but what hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const HEAD: usize = 64 << 10;
 
+/// The variable that holds the provider's address.
+pub const PROVIDER: &str = "PROVIDER_URL";
+
 /// None: directly.
 #[derive(Debug, Clone, Copy)]
 pub struct Way(Option<SocketAddr>);
+
+/// What the client takes for its provider.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    at: SocketAddr,
+    /// Before each path.
+    base: String,
+}
 
 /// To a request.
 pub struct Answer {
@@ -55,13 +70,55 @@ impl Way {
 
     /// A request for the host over such a connection.
     pub fn get(self, stream: &mut TcpStream, host: &str) -> io::Result<Answer> {
-        let target = if self.0.is_some() { format!("http://{host}/") } else { "/".to_owned() };
+        let target = self.target(host);
         stream.write_all(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())?;
         answer(stream)
     }
 
+    /// A stream of events from the origin.
+    pub fn events(self, by: By, origin: &Origin, provider: &Provider) -> io::Result<Listener> {
+        let to = origin.of(Service::Plain);
+        let host = to.to_string();
+        let (stream, target, host) = match by {
+            By::Tunnel => (self.tunnel(to)?, "/".to_owned(), host),
+            By::Request => (self.for_requests(to)?, self.target(&host), host),
+            By::Injection => (provider.open()?, format!("{}/events", provider.base), provider.at.to_string()),
+        };
+        listen(stream, &target, &host)
+    }
+
+    /// Of a request for the root of a host.
+    fn target(self, host: &str) -> String {
+        if self.0.is_some() { format!("http://{host}/") } else { "/".to_owned() }
+    }
+
     fn proxy(self) -> io::Result<SocketAddr> {
         self.0.ok_or_else(|| io::Error::other("no proxy"))
+    }
+}
+
+impl Provider {
+    /// The environment's; where it names none, this one.
+    pub fn of_environment(otherwise: SocketAddr) -> io::Result<Provider> {
+        let Ok(url) = std::env::var(PROVIDER) else { return Ok(Provider { at: otherwise, base: String::new() }) };
+        let rest = url.trim_start_matches("http://").trim_end_matches('/');
+        let (at, base) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let at = at.parse().map_err(|e| io::Error::other(format!("{PROVIDER} {url}: {e}")))?;
+        Ok(Provider { at, base: base.to_owned() })
+    }
+
+    /// A connection for requests.
+    pub fn open(&self) -> io::Result<TcpStream> {
+        open(self.at)
+    }
+
+    /// A request with a body over such a connection.
+    pub fn post(&self, stream: &mut TcpStream, body: &str) -> io::Result<Answer> {
+        let Provider { at, base } = self;
+        let length = body.len();
+        let head = format!("POST {base}/messages HTTP/1.1\r\nHost: {at}\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all((head + body).as_bytes())?;
+        answer(stream)
     }
 }
 
@@ -75,6 +132,13 @@ fn open(to: SocketAddr) -> io::Result<TcpStream> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
+}
+
+fn listen(mut stream: TcpStream, target: &str, host: &str) -> io::Result<Listener> {
+    stream.write_all(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())?;
+    let (status, _, came) = head(&mut stream)?;
+    expect(status, 200)?;
+    Ok(Listener::new(came, stream))
 }
 
 fn ask(stream: &mut TcpStream, host: &str) -> io::Result<()> {

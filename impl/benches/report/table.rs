@@ -4,10 +4,10 @@
 pub fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut rows: Vec<Vec<String>> = rows.collect();
     rows.iter_mut().for_each(|row| row.resize(head.len(), String::new()));
-    let mut widths: Vec<usize> = head.iter().map(|cell| cell.len()).collect();
+    let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
     // What a row without figures says may run on.
     for row in rows.iter().filter(|row| row[2..].iter().any(|cell| !cell.is_empty())) {
-        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.len()));
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
     }
     let line = |cells: &[&str]| {
         let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();

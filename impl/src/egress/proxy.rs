@@ -97,7 +97,11 @@ async fn accept(
             sleep(Duration::from_millis(20)).await;
             continue;
         };
-        sleep(attempt.pause()).await;
+        let pause = attempt.pause();
+        // A timer counts whole milliseconds, a time of nothing too: each connection would wait for the one before.
+        if !pause.is_zero() {
+            sleep(pause).await;
+        }
         let Some(places) = attempt.place() else {
             refusal::say(stream, Denial::Limit).await;
             continue;
