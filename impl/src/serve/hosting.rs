@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::message::{Answer, Request, Serving};
 use super::received::{Received, answer, receive};
 use super::{peer, received};
-use crate::egress::runtime;
+use crate::egress::runtime::{self, NotAdmitted};
 
 /// Connections at a time that are not registered yet; more wait to be taken.
 const NEW: usize = 256;
@@ -119,9 +119,11 @@ async fn conversation(
 /// A whole attempt; the value is the last word on it.
 async fn attempt(stream: &UnixStream, received: Received, shared: &Shared, mut stopped: watch::Receiver<()>) -> Answer {
     let admitted = received::attempt(received)
+        .map_err(NotAdmitted::Failed)
         .and_then(|(id, grant, listeners, [log, events])| runtime::admit(&id, &grant, listeners, log, events));
     let admitted = match admitted {
         Ok(admitted) => admitted,
+        Err(NotAdmitted::Full(full)) => return Answer::Full { why: full.to_string() },
         Err(e) => return Answer::Refused { why: e.to_string() },
     };
     shared.attempts.fetch_add(1, Ordering::Relaxed);

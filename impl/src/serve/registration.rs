@@ -54,6 +54,7 @@ impl Registration {
         match ask(&stream, &request, &descriptors.collect::<Vec<_>>(), until) {
             Ok(Answer::Admitted) => Ok(Some(Registration(stream))),
             Ok(Answer::Refused { why }) => Err(refused(factory, why)),
+            Ok(Answer::Full { why }) => Err(Refusal::new(Reason::ServeFull, at(factory, why))),
             Ok(other) => Err(refused(factory, format!("it said {other:?}"))),
             Err(e) => Err(refused(factory, e)),
         }
@@ -108,5 +109,9 @@ fn ask(stream: &UnixStream, request: &Request, descriptors: &[RawFd], until: Ins
 }
 
 fn refused(factory: &Path, why: impl Display) -> Refusal {
-    Refusal::new(Reason::ServeRefused, format!("{}: {why}", factory.join(SOCKET).display()))
+    Refusal::new(Reason::ServeRefused, at(factory, why))
+}
+
+fn at(factory: &Path, what: impl Display) -> String {
+    format!("{}: {what}", factory.join(SOCKET).display())
 }
