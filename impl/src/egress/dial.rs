@@ -159,3 +159,43 @@ pub fn tune(stream: &TcpStream, shared: &Shared) {
     #[cfg(target_vendor = "apple")]
     let _ = setsockopt(stream, sockopt::TcpKeepAlive, &seconds);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, mpsc};
+    use std::time::{Duration, Instant};
+
+    use tokio::runtime::Builder;
+    use tokio::sync::Semaphore;
+
+    use super::super::limits::Places;
+    use super::*;
+
+    #[test]
+    fn a_look_up_that_nobody_waits_for_has_its_place_until_it_ends() {
+        let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let (go, wait) = mpsc::channel::<()>();
+            let slow = spawn_blocking(move || wait.recv());
+            let all = Arc::new(Semaphore::new(1));
+            let place = Places::new(1, &all).free().unwrap();
+            timeout(Duration::from_millis(50), System.resolve("localhost", place)).await.unwrap_err();
+            assert_eq!(all.available_permits(), 0, "given up, and still to be carried out");
+            go.send(()).unwrap();
+            slow.await.unwrap().unwrap();
+            let patience = Instant::now() + Duration::from_secs(20);
+            while all.available_permits() == 0 {
+                assert!(Instant::now() < patience);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+    }
+
+    #[tokio::test]
+    async fn an_answer_comes_with_the_machines_own_addresses() {
+        let place = Places::new(1, &Arc::new(Semaphore::new(1))).free().unwrap();
+        let answer = System.resolve("localhost", place).await.unwrap();
+        let loopback: IpAddr = "127.0.0.1".parse().unwrap();
+        assert!(answer.own.contains(&loopback), "{answer:?}");
+    }
+}

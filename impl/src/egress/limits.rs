@@ -117,7 +117,9 @@ pub struct Shared {
 
 /// The process has no descriptors left for an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an attempt of {listeners} listeners needs about {needed} open files, and {left} are left of those this process may have")]
+#[error(
+    "an attempt of {listeners} listeners needs about {needed} open files, and {left} are left of those this process may have"
+)]
 pub struct Full {
     listeners: usize,
     needed: usize,

@@ -99,7 +99,7 @@ impl Egress {
             Some(Hosted::Here(_proxy, admitted)) => admitted.finish(),
             Some(Hosted::Serve(registration)) => match registration.end() {
                 Ended::Told(said) => said,
-                Ended::Gone => settle::own(&self.id, &self.log, &self.events).map(drop),
+                Ended::Gone => settle::own(&self.id, &self.log, &self.events),
                 Ended::Silent => {
                     stderr::warn(
                         "kusaw serve does not answer; egress.summary is written when it does, or by the next run",

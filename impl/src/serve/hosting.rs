@@ -90,11 +90,10 @@ async fn take(listener: UnixListener, shared: Arc<Shared>, mut stopped: watch::R
     while conversations.join_next().await.is_some() {}
 }
 
-/// A peer's first message. It is heard out before it is refused: one that still speaks would not hear why.
+/// A peer's first message. Nothing is heard of one that is not ours, and no descriptor is taken from it.
 async fn first(stream: &UnixStream) -> io::Result<Received> {
-    let received = in_time(receive(stream)).await;
     peer::is_ours(stream)?;
-    received
+    in_time(receive(stream)).await
 }
 
 async fn conversation(

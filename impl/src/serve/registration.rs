@@ -101,7 +101,7 @@ fn ask(stream: &UnixStream, request: &Request, descriptors: &[RawFd], until: Ins
     let until = Until::at(until);
     match send(stream.as_fd(), &message::encode(request), descriptors, until) {
         // It has refused before it had heard all, and what it said is still there.
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
+        Err(e) if matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
         sent => sent?,
     }
     let object = receive_within(stream.as_fd(), message::MAX, until)?;

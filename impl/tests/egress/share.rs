@@ -38,7 +38,11 @@ async fn look_ups_that_do_not_end_hold_up_their_own_attempt_only() {
     assert_eq!(free(), all - 3, "the places are held as long as the look-ups last");
     // The other attempt asks the network of the first: that is the process's.
     let other = other.start().await;
-    assert_eq!(connect(&other, "a.example").await, "502 dns-failure", "it is not known there, and was asked for at once");
+    assert_eq!(
+        connect(&other, "a.example").await,
+        "502 dns-failure",
+        "it is not known there, and was asked for at once"
+    );
     assert_eq!(world.outside.lookups.lock().unwrap()[3..], ["a.example"]);
     world.outside.slow.add_permits(1);
     until(|| free() == all).await;
