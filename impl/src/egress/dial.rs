@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::head::Target;
 use super::limits::{Place, Shared};
 use super::log::Failure;
+use super::own;
 use super::policy::{Denial, Route};
 use super::proxy::Attempt;
 
@@ -50,7 +51,7 @@ impl Network for System {
             let looked_up = spawn_blocking(move || {
                 let _place = place;
                 let addresses = (name.as_str(), 0).to_socket_addrs()?.map(|a| a.ip()).collect();
-                Ok(Answer { addresses, own: own_addresses()? })
+                Ok(Answer { addresses, own: own::addresses()? })
             });
             looked_up.await?
         })
@@ -59,16 +60,6 @@ impl Network for System {
     fn connect(&self, address: SocketAddr) -> Later<TcpStream> {
         Box::pin(TcpStream::connect(address))
     }
-}
-
-/// Addresses of this machine's interfaces.
-fn own_addresses() -> io::Result<Vec<IpAddr>> {
-    let addresses = nix::ifaddrs::getifaddrs()?.filter_map(|interface| interface.address);
-    let ip = |a: nix::sys::socket::SockaddrStorage| {
-        let v4 = a.as_sockaddr_in().map(|a| IpAddr::from(a.ip()));
-        v4.or_else(|| a.as_sockaddr_in6().map(|a| IpAddr::from(a.ip())))
-    };
-    Ok(addresses.filter_map(ip).collect())
 }
 
 /// Why there is no connection.

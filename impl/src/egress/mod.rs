@@ -15,6 +15,7 @@ pub mod host;
 pub mod inject;
 pub mod limits;
 pub mod log;
+pub mod own;
 mod patience;
 pub mod policy;
 pub mod proxy;
