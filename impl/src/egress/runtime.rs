@@ -19,7 +19,8 @@ use super::policy::Policy;
 use super::proxy::{self, Attempt};
 use crate::store::Store;
 
-/// Threads for look-ups: those of the proxy, and as many for the providers' of injected keys.
+/// Threads for look-ups, made when they are needed: the proxy's, which have their limits, and as many for the providers of
+/// injected keys.
 const RESOLVERS: usize = 64;
 
 /// A process's proxy. Dropped, it answers nobody any more.
