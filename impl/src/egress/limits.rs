@@ -93,7 +93,7 @@ impl Default for Limits {
             first_byte: Duration::from_secs(5 * 60),
             interim: 16,
             connections: 512,
-            process: 4_096,
+            process: 8_192,
             reserve: 48,
             rate: 10_000,
             burst: 1_000,
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn places_follow_the_descriptors_there_are() {
         let places = |descriptors| Shared::new(Limits::default(), descriptors).places.available_permits();
-        assert_eq!((places(20_000), places(1_024), places(64)), (4_096, 488, 8));
+        assert_eq!((places(20_000), places(1_024), places(64)), (8_192, 488, 8));
     }
 
     #[test]
