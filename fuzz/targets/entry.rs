@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     let _ = warnings(text);
     let Ok(entry) = Entry::parse(text) else { return };
     assert_eq!(Entry::parse(&entry.to_string()), Ok(entry.clone()));
-    let policy = Policy::new(&[entry.clone()], []);
+    let policy = Policy::new(&[entry.clone()]);
     let port = entry.port.unwrap_or(443);
     match entry.hosts {
         Hosts::Exactly(host) => assert!(policy.route(&host, port).is_ok()),

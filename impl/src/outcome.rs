@@ -119,6 +119,8 @@ reasons! {
         "raise the limits on open files and processes (ulimit -n, ulimit -u)",
     ServeRefused "serve-refused" "`kusaw serve` hosts this factory's proxy and did not take the attempt."
         "end that `kusaw serve` and start it again, with this version of kusaw and as this user",
+    ServeFull "serve-full" "`kusaw serve` has no open files left for another attempt."
+        "wait until another attempt has ended, or start that `kusaw serve` again with a higher limit (ulimit -n)",
     ServeRunning "serve-running" "Another `kusaw serve` hosts this factory's proxy already."
         "use that one (`kusaw service status`), or end it first",
     ServeFailed "serve-failed" "`kusaw serve` could not listen in the factory's folder."

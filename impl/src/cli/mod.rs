@@ -11,7 +11,6 @@ mod serve;
 mod service;
 mod validate;
 
-use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +67,7 @@ enum Command {
     Sandbox(SandboxCommand),
     /// What the doctor does inside
     #[command(name = "__doctor", hide = true)]
-    Inside { allowed: String, blocked: String, direct: SocketAddr },
+    Inside { order: String },
 }
 
 #[derive(Subcommand)]
@@ -142,7 +141,7 @@ pub fn main() -> i32 {
             let done = factory(arguments.factory).and_then(|factory| doctor::doctor(&factory, json));
             done.unwrap_or_else(|refusal| report(&refusal))
         }
-        Command::Inside { allowed, blocked, direct } => doctor::inside(&allowed, &blocked, direct),
+        Command::Inside { order } => doctor::inside(&order),
     }
 }
 

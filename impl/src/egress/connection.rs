@@ -126,7 +126,7 @@ impl Connection {
     /// Over the connection of the request before where that leads to the same place; the verdict is new each time.
     async fn forward(&self, request: Request<Incoming>, target: &Target) -> Result<Response<Body>, Refused> {
         let (attempt, limits) = (&*self.attempt, &self.attempt.shared.limits);
-        let vetted = dial::vetted(&attempt.policy, target, &attempt.shared).await;
+        let vetted = dial::vetted(attempt, target).await;
         let vetted = vetted.map_err(|why| unreached(why, target, attempt))?;
         let mut kept = self.origin.lock().await;
         let usable = match kept.take() {
@@ -137,7 +137,7 @@ impl Connection {
         let mut origin = match usable {
             Some(origin) => origin,
             None => {
-                let upstream = dial::connect(vetted, &attempt.shared).await.map_err(fail)?;
+                let upstream = dial::connect(attempt, vetted).await.map_err(fail)?;
                 Origin::new(target, upstream, limits).await.map_err(fail)?
             }
         };
@@ -150,7 +150,7 @@ impl Connection {
 
 /// A connection to an allowed target, written down either way.
 pub async fn reach(target: &Target, attempt: &Attempt) -> Result<TcpStream, Refused> {
-    let upstream = dial::dial(&attempt.policy, target, &attempt.shared).await;
+    let upstream = dial::dial(attempt, target).await;
     let upstream = upstream.map_err(|why| unreached(why, target, attempt))?;
     attempt.log.allowed(&target.host, target.port);
     Ok(upstream)

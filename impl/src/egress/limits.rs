@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, getrlimit};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::dial::{Network, System};
 
@@ -24,12 +24,16 @@ pub struct Limits {
     pub head_read: Duration,
     /// Between two requests of one connection.
     pub keep_alive: Duration,
-    /// For one look-up.
+    /// For one look-up, and before it for a place among them.
     pub dns: Duration,
-    /// Look-ups at a time.
+    /// Look-ups of a process at a time: a thread each.
     pub lookups: usize,
+    /// Look-ups of one attempt: a slow server for its names holds up nobody else's.
+    pub lookups_each: usize,
     /// Addresses of one answer that are tried.
     pub answers: usize,
+    /// Addresses of one host that are tried at a time.
+    pub dials: usize,
     /// For one address.
     pub connect: Duration,
     /// For all addresses of a host.
@@ -52,9 +56,10 @@ pub struct Limits {
     pub interim: usize,
     /// Connections of one attempt.
     pub connections: usize,
-    /// Connections of all attempts of a process; each may take two descriptors.
+    /// Places of a process, each for two descriptors: a connection has one, and one more for each address that is tried beside
+    /// the first; an attempt has those for its listeners and records.
     pub process: usize,
-    /// Descriptors kept for look-ups, logs and the rest of the process.
+    /// Descriptors kept for look-ups and the rest of the process.
     pub reserve: u64,
     /// New connections of one attempt a second: above what any client needs, below what would starve other attempts.
     pub rate: u32,
@@ -74,7 +79,9 @@ impl Default for Limits {
             keep_alive: Duration::from_secs(60),
             dns: Duration::from_secs(5),
             lookups: 32,
+            lookups_each: 8,
             answers: 16,
+            dials: 3,
             connect: Duration::from_secs(10),
             connect_all: Duration::from_secs(30),
             stagger: Duration::from_millis(250),
@@ -86,8 +93,8 @@ impl Default for Limits {
             first_byte: Duration::from_secs(5 * 60),
             interim: 16,
             connections: 512,
-            process: 4_096,
-            reserve: 64,
+            process: 8_192,
+            reserve: 48,
             rate: 10_000,
             burst: 1_000,
             drain: Duration::from_secs(2),
@@ -100,13 +107,27 @@ impl Default for Limits {
 pub struct Shared {
     /// The numbers.
     pub limits: Limits,
-    /// Free places for connections.
+    /// Free places for descriptors, two in each.
     pub places: Arc<Semaphore>,
-    /// Free places for look-ups: a thread each.
-    pub lookups: Semaphore,
+    /// Free places for look-ups.
+    pub lookups: Arc<Semaphore>,
     /// Looks up and connects.
     pub network: Arc<dyn Network>,
 }
+
+/// The process has no descriptors left for an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "an attempt of {listeners} listeners needs about {needed} open files, and {left} are left of those this process may have"
+)]
+pub struct Full {
+    listeners: usize,
+    needed: usize,
+    left: usize,
+}
+
+/// What an attempt has open besides its listeners: its two records, and the connection to whoever runs it.
+const OF_AN_ATTEMPT: usize = 3;
 
 /// What the attempts of this process share: made once, when the number of open files it may have has been raised.
 pub fn process() -> Arc<Shared> {
@@ -124,12 +145,53 @@ impl Shared {
     /// The same over another network than the system's.
     pub fn over(limits: Limits, descriptors: u64, network: Arc<dyn Network>) -> Shared {
         let affordable = usize::try_from(descriptors.saturating_sub(limits.reserve) / 2).unwrap_or(usize::MAX);
-        // One at least: too few descriptors at all were refused when the proxy started.
-        let places = limits.process.min(affordable).max(1);
+        let places = limits.process.min(affordable);
         // Where there are few, no attempt takes them all.
         let limits = Limits { connections: limits.connections.min((places / 4).max(1)), ..limits };
-        let lookups = Semaphore::new(limits.lookups);
+        let lookups = Arc::new(Semaphore::new(limits.lookups));
         Shared { limits, places: Arc::new(Semaphore::new(places)), lookups, network }
+    }
+
+    /// The places of an attempt with so many listeners, for as long as it has them.
+    ///
+    /// # Errors
+    /// Where they, and one connection, are more than what is left.
+    pub fn admit(&self, listeners: usize) -> Result<OwnedSemaphorePermit, Full> {
+        let own = (listeners + OF_AN_ATTEMPT).div_ceil(2);
+        let full = || Full { listeners, needed: 2 * (own + 1), left: 2 * self.places.available_permits() };
+        let wanted = u32::try_from(own + 1).map_err(|_| full())?;
+        let mut places = self.places.clone().try_acquire_many_owned(wanted).map_err(|_| full())?;
+        drop(places.split(1));
+        Ok(places)
+    }
+}
+
+/// The places of one attempt among those of its process.
+#[derive(Debug)]
+pub struct Places {
+    own: Arc<Semaphore>,
+    all: Arc<Semaphore>,
+}
+
+/// One place, among the attempt's and among all: given back when it is dropped.
+pub type Place = [OwnedSemaphorePermit; 2];
+
+impl Places {
+    /// So many, none of them taken.
+    pub fn new(own: usize, all: &Arc<Semaphore>) -> Places {
+        Places { own: Arc::new(Semaphore::new(own)), all: all.clone() }
+    }
+
+    /// One that is free now.
+    pub fn free(&self) -> Option<Place> {
+        let own = self.own.clone().try_acquire_owned().ok()?;
+        Some([own, self.all.clone().try_acquire_owned().ok()?])
+    }
+
+    /// One, waited for; the attempt's first, so that it waits among the others with what it may have only.
+    pub async fn next(&self) -> Option<Place> {
+        let own = self.own.clone().acquire_owned().await.ok()?;
+        Some([own, self.all.clone().acquire_owned().await.ok()?])
     }
 }
 
@@ -176,6 +238,20 @@ mod tests {
     #[test]
     fn places_follow_the_descriptors_there_are() {
         let places = |descriptors| Shared::new(Limits::default(), descriptors).places.available_permits();
-        assert_eq!((places(20_000), places(1_024), places(64)), (4_096, 480, 1));
+        assert_eq!((places(20_000), places(1_024), places(64)), (8_192, 488, 8));
+    }
+
+    #[test]
+    fn an_attempt_takes_what_it_has_open_and_gives_it_back() {
+        let shared = Shared::new(Limits::default(), 64);
+        let first = shared.admit(2).unwrap();
+        assert_eq!(shared.places.available_permits(), 5, "two listeners, two records, a connection to its run");
+        let second = shared.admit(2).unwrap();
+        let full = shared.admit(2).unwrap_err();
+        assert_eq!(full, Full { listeners: 2, needed: 8, left: 4 });
+        drop(first);
+        assert_eq!(shared.places.available_permits(), 5);
+        drop((shared.admit(2).unwrap(), second));
+        assert_eq!((shared.places.available_permits(), shared.admit(126).unwrap_err().left), (8, 16));
     }
 }

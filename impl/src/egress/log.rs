@@ -51,7 +51,7 @@ struct Records {
     suppressed: u64,
     capped: bool,
     malformed: u64,
-    failures: [u64; 3],
+    failures: Failures,
     allowed: BTreeMap<(String, u16), u64>,
     allowed_others: u64,
     injected: BTreeMap<String, u64>,
@@ -72,7 +72,7 @@ impl Log {
             suppressed: 0,
             capped: false,
             malformed: 0,
-            failures: [0; 3],
+            failures: Failures::default(),
             allowed: BTreeMap::new(),
             allowed_others: 0,
             injected: BTreeMap::new(),
@@ -119,12 +119,12 @@ impl Log {
 
     /// An allowed host was not reached.
     pub fn failure(&self, what: Failure) {
-        let mut records = self.records();
+        let failures = &mut self.records().failures;
         match what {
-            Failure::Dns => records.failures[0] += 1,
-            Failure::Connect => records.failures[1] += 1,
-            Failure::Timeout => records.failures[2] += 1,
-            Failure::Upstream => {}
+            Failure::Dns => failures.dns += 1,
+            Failure::Connect => failures.connect += 1,
+            Failure::Timeout => failures.timeout += 1,
+            Failure::Upstream => failures.upstream += 1,
         }
     }
 
@@ -185,7 +185,7 @@ impl Records {
             blocked_suppressed: self.suppressed,
             distinct_capped: self.capped,
             malformed: self.malformed,
-            failures: Failures { dns: self.failures[0], connect: self.failures[1], timeout: self.failures[2] },
+            failures: self.failures.clone(),
             allowed,
             allowed_others: self.allowed_others,
             injected: self.injected.clone(),
@@ -250,6 +250,16 @@ mod tests {
         assert!(log.is_empty());
         assert_eq!(events.len(), 1);
         assert_eq!(events[0]["allowed"][0]["connections"], 1);
+    }
+
+    #[test]
+    fn each_failure_is_counted_as_what_it_was() {
+        let (log, events) = with_log(|log| {
+            let all = [(Failure::Dns, 1), (Failure::Connect, 2), (Failure::Timeout, 3), (Failure::Upstream, 4)];
+            all.iter().for_each(|(what, times)| (0..*times).for_each(|_| log.failure(*what)));
+        });
+        assert!(log.is_empty(), "none of them is a block");
+        assert_eq!(events[0]["failures"], json!({"dns": 1, "connect": 2, "timeout": 3, "upstream": 4}));
     }
 
     #[test]

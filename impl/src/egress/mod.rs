@@ -15,6 +15,7 @@ pub mod host;
 pub mod inject;
 pub mod limits;
 pub mod log;
+pub mod own;
 mod patience;
 pub mod policy;
 pub mod proxy;
@@ -28,7 +29,6 @@ mod tunnel;
 
 use std::fs::File;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -38,7 +38,7 @@ use crate::outcome::{Reason, Refusal};
 use crate::serve::registration::{Ended, Registration};
 use crate::stderr;
 use grant::Grant;
-use runtime::{Admitted, Proxy};
+use runtime::{Admitted, NotAdmitted, Proxy};
 
 /// Descriptors a useful proxy needs at least.
 const DESCRIPTORS: u64 = 64;
@@ -83,7 +83,7 @@ impl Egress {
 
     /// Starts a proxy on these listeners, one for each of the grant's, or two; it answers when this returns.
     pub fn start(&mut self, listeners: Vec<OwnedFd>) -> Result<(), Refusal> {
-        let started = || -> io::Result<_> {
+        let started = || -> Result<_, NotAdmitted> {
             let proxy = Proxy::start(1)?;
             let (log, events) = (self.log.try_clone()?, self.events.try_clone()?);
             let admitted = proxy.admit(&self.id, &self.grant, listeners, log, events)?;
@@ -100,7 +100,7 @@ impl Egress {
             Some(Hosted::Here(_proxy, admitted)) => admitted.finish(),
             Some(Hosted::Serve(registration)) => match registration.end() {
                 Ended::Told(said) => said,
-                Ended::Gone => settle::own(&self.id, &self.log, &self.events).map(drop),
+                Ended::Gone => settle::own(&self.id, &self.log, &self.events),
                 Ended::Silent => {
                     stderr::warn(
                         "kusaw serve does not answer; egress.summary is written when it does, or by the next run",
@@ -115,17 +115,6 @@ impl Egress {
         }
         true
     }
-}
-
-/// Addresses of this machine's interfaces: a service on all of them answers there too.
-fn own_addresses() -> Vec<IpAddr> {
-    let Ok(interfaces) = nix::ifaddrs::getifaddrs() else { return Vec::new() };
-    let addresses = interfaces.filter_map(|i| i.address);
-    let ip = |a: nix::sys::socket::SockaddrStorage| {
-        let v4 = a.as_sockaddr_in().map(|a| IpAddr::from(a.ip()));
-        v4.or_else(|| a.as_sockaddr_in6().map(|a| IpAddr::from(a.ip())))
-    };
-    addresses.filter_map(ip).collect()
 }
 
 /// The soft limit on descriptors up to the hard one; too few is an error now, not a stall later.

@@ -46,16 +46,15 @@ pub enum Route {
 pub struct Policy {
     exact: HashMap<Host, Ports>,
     below: HashMap<String, Ports>,
-    own: BTreeSet<IpAddr>,
     listeners: BTreeSet<SocketAddr>,
 }
 
 const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
 impl Policy {
-    /// The policy of these entries; `own` are the addresses of this machine's interfaces, never public.
-    pub fn new(entries: &[Entry], own: impl IntoIterator<Item = IpAddr>) -> Policy {
-        let mut policy = Policy { own: own.into_iter().collect(), ..Policy::default() };
+    /// The policy of these entries.
+    pub fn new(entries: &[Entry]) -> Policy {
+        let mut policy = Policy::default();
         for entry in entries {
             let ports = match &entry.hosts {
                 Hosts::Exactly(host) => policy.exact.entry(host.clone()).or_default(),
@@ -97,25 +96,23 @@ impl Policy {
             Host::Address(address) => match self.match_address(*address, port) {
                 Match::Allowed => Ok(Route::Dial(vec![SocketAddr::new(*address, port)])),
                 Match::OtherPort => Err(Denial::PortNotAllowed),
-                Match::None if self.public(*address) => Err(Denial::NotAllowed),
+                Match::None if address::is_public(*address) => Err(Denial::NotAllowed),
                 Match::None => Err(Denial::PrivateAddress),
             },
         }
     }
 
     /// What of an answer may be dialled: all of it, or, if any address is not public and not itself
-    /// named with this port, nothing.
-    pub fn vet(&self, addresses: &[IpAddr], port: u16) -> Result<Vec<SocketAddr>, Denial> {
-        let fine = |a: &IpAddr| self.public(*a) || self.match_address(*a, port) == Match::Allowed;
+    /// named with this port, nothing. `own` are the addresses of this machine's interfaces, never public.
+    pub fn vet(&self, addresses: &[IpAddr], own: &[IpAddr], port: u16) -> Result<Vec<SocketAddr>, Denial> {
+        let is_own = |a: &IpAddr| own.iter().any(|own| own.to_canonical() == a.to_canonical());
+        let public = |a: &IpAddr| address::is_public(*a) && !is_own(a);
+        let fine = |a: &IpAddr| public(a) || self.match_address(*a, port) == Match::Allowed;
         if !addresses.iter().all(fine) {
             return Err(Denial::PrivateAddress);
         }
         let dial: Vec<_> = addresses.iter().map(|a| SocketAddr::new(*a, port)).collect();
         if dial.iter().any(|a| self.is_own(a)) { Err(Denial::OwnListener) } else { Ok(dial) }
-    }
-
-    fn public(&self, address: IpAddr) -> bool {
-        address::is_public(address) && !self.own.contains(&address.to_canonical())
     }
 
     /// `localhost` is never resolved: it is the two loopback addresses, as far as entries name them.
@@ -251,7 +248,7 @@ mod tests {
 
     fn policy(entries: &[&str]) -> Policy {
         let entries: Vec<_> = entries.iter().map(|e| Entry::parse(e).unwrap()).collect();
-        Policy::new(&entries, ["93.184.216.99".parse().unwrap()])
+        Policy::new(&entries)
     }
 
     #[test]
@@ -267,7 +264,8 @@ mod tests {
     fn one_private_answer_refuses_the_whole_set() {
         let vet = |entries: &[&str], answer: &[&str]| {
             let addresses: Vec<_> = answer.iter().map(|a| a.parse().unwrap()).collect();
-            policy(entries).vet(&addresses, 5432).map(|v| v.len()).map_err(Denial::code)
+            let own = ["93.184.216.99".parse().unwrap(), "::ffff:93.184.216.98".parse().unwrap()];
+            policy(entries).vet(&addresses, &own, 5432).map(|v| v.len()).map_err(Denial::code)
         };
         assert_eq!(vet(&["x.example"], &["93.184.216.34", "2606:2800:220:1::1"]), Ok(2));
         assert_eq!(vet(&["x.example"], &["93.184.216.34", "127.0.0.1"]), Err("private-address"));
@@ -276,6 +274,8 @@ mod tests {
         assert_eq!(vet(&["db.corp", "10.0.0.5:5432"], &["10.0.0.5"]), Ok(1));
         assert_eq!(vet(&["db.corp", "10.0.0.5:80"], &["10.0.0.5"]), Err("private-address"));
         assert_eq!(vet(&["x.example"], &["93.184.216.99"]), Err("private-address"), "an interface of this machine");
+        assert_eq!(vet(&["x.example"], &["93.184.216.98"]), Err("private-address"), "and one written as IPv6");
+        assert_eq!(vet(&["x.example", "93.184.216.99:5432"], &["93.184.216.99"]), Ok(1), "named itself");
         assert_eq!(vet(&["x.example"], &["::ffff:127.0.0.1"]), Err("private-address"));
     }
 
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_large_list_is_decided_at_once() {
         let entries: Vec<_> = (0..100_000).map(|n| Entry::parse(&format!("h{n}.example")).unwrap()).collect();
-        let policy = Policy::new(&entries, []);
+        let policy = Policy::new(&entries);
         let host = Host::parse("h99999.example").unwrap();
         let start = std::time::Instant::now();
         (0..10_000).for_each(|_| assert!(policy.route(&host, 443).is_ok()));

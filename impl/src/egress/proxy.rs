@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep, timeout};
 
@@ -16,7 +16,7 @@ use super::grant::Role;
 use super::head::{Target, Via};
 use super::host::Host;
 use super::inject::Injection;
-use super::limits::{Pace, Shared};
+use super::limits::{Pace, Places, Shared};
 use super::log::Log;
 use super::policy::{Denial, Policy};
 use super::refusal;
@@ -35,22 +35,20 @@ pub struct Attempt {
     pub shared: Arc<Shared>,
     /// Adds keys.
     pub injection: Option<Injection>,
-    places: Arc<Semaphore>,
+    /// For its connections, and for each address that is tried beside the first.
+    pub places: Places,
+    /// For its look-ups.
+    pub lookups: Places,
     pace: Mutex<Pace>,
 }
 
 impl Attempt {
     /// One without connections.
     pub fn new(policy: Policy, log: Log, sni: bool, injection: Option<Injection>, shared: Arc<Shared>) -> Attempt {
-        let places = Arc::new(Semaphore::new(shared.limits.connections));
+        let places = Places::new(shared.limits.connections, &shared.places);
+        let lookups = Places::new(shared.limits.lookups_each, &shared.lookups);
         let pace = Mutex::new(Pace::new(&shared.limits, Instant::now()));
-        Attempt { policy, log, sni, shared, injection, places, pace }
-    }
-
-    /// A place among this attempt's connections and one among all.
-    fn place(&self) -> Option<[OwnedSemaphorePermit; 2]> {
-        let own = self.places.clone().try_acquire_owned().ok()?;
-        Some([own, self.shared.places.clone().try_acquire_owned().ok()?])
+        Attempt { policy, log, sni, shared, injection, places, lookups, pace }
     }
 
     fn pause(&self) -> Duration {
@@ -70,8 +68,8 @@ pub async fn serve(listener: TcpListener, role: Role, attempt: Arc<Attempt>, mut
     }
     let through = async { while open.join_next().await.is_some() {} };
     let late = async {
-        while let Ok((stream, _)) = listener.accept().await {
-            refusal::say(stream, Denial::AttemptEnded).await;
+        loop {
+            refusal::say(next(&listener).await, Denial::AttemptEnded).await;
         }
     };
     tokio::select! {
@@ -92,17 +90,13 @@ async fn accept(
     loop {
         // What has ended is forgotten, so that nothing grows.
         while open.try_join_next().is_some() {}
-        let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, or the client was faster: try again, not too fast.
-            sleep(Duration::from_millis(20)).await;
-            continue;
-        };
+        let stream = next(listener).await;
         let pause = attempt.pause();
         // A timer counts whole milliseconds, a time of nothing too: each connection would wait for the one before.
         if !pause.is_zero() {
             sleep(pause).await;
         }
-        let Some(places) = attempt.place() else {
+        let Some(places) = attempt.places.free() else {
             refusal::say(stream, Denial::Limit).await;
             continue;
         };
@@ -123,6 +117,16 @@ async fn accept(
             }
             drop(places);
         });
+    }
+}
+
+async fn next(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            // Out of descriptors, or the client was faster: try again, not too fast.
+            Err(_) => sleep(Duration::from_millis(20)).await,
+        }
     }
 }
 

@@ -63,7 +63,7 @@ pub struct Summary {
     pub distinct_capped: bool,
     /// Requests that named no host that could be judged.
     pub malformed: u64,
-    /// Allowed hosts that were not reached.
+    /// Allowed hosts that were not reached, or did not answer as they should.
     pub failures: Failures,
     /// Allowed hosts that were.
     pub allowed: Vec<Allowed>,
@@ -73,8 +73,8 @@ pub struct Summary {
     pub injected: BTreeMap<String, u64>,
 }
 
-/// How often an allowed host was not reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// How often an allowed host was not reached, or did not answer as it should.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failures {
     /// The name has no address.
@@ -83,6 +83,8 @@ pub struct Failures {
     pub connect: u64,
     /// Nothing came in time.
     pub timeout: u64,
+    /// What answered did not speak HTTP as it should, or broke off before its answer began.
+    pub upstream: u64,
 }
 
 /// An allowed host that was reached.

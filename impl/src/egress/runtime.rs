@@ -8,19 +8,20 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::JoinSet;
 
 use super::grant::Grant;
 use super::inject::Injection;
-use super::limits;
+use super::limits::{self, Full};
 use super::log::Log;
 use super::policy::Policy;
 use super::proxy::{self, Attempt};
 use crate::store::Store;
 
-/// Look-ups at a time.
-const RESOLVERS: usize = 32;
+/// Threads for look-ups, made when they are needed: the proxy's, which have their limits, and as many for the providers of
+/// injected keys.
+const RESOLVERS: usize = 64;
 
 /// A process's proxy. Dropped, it answers nobody any more.
 #[derive(Debug)]
@@ -37,6 +38,19 @@ pub struct Admitted {
     stop: watch::Sender<()>,
     listening: JoinSet<()>,
     runtime: Handle,
+    /// For its own descriptors.
+    _places: OwnedSemaphorePermit,
+}
+
+/// Why an attempt is not answered for.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAdmitted {
+    /// There is no room for it.
+    #[error(transparent)]
+    Full(#[from] Full),
+    /// Something went wrong.
+    #[error(transparent)]
+    Failed(#[from] io::Error),
 }
 
 impl Proxy {
@@ -62,7 +76,7 @@ impl Proxy {
         listeners: Vec<OwnedFd>,
         log: File,
         events: File,
-    ) -> io::Result<Admitted> {
+    ) -> Result<Admitted, NotAdmitted> {
         let runtime = self.handle()?;
         let _entered = runtime.enter();
         admit(id, grant, listeners, log, events)
@@ -71,20 +85,31 @@ impl Proxy {
 
 /// Answers for the attempt `id` when this returns, on the threads of the proxy that it is called on: on `listeners`, one for
 /// each of the grant's, in its order, or two for each.
-pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events: File) -> io::Result<Admitted> {
+///
+/// # Errors
+/// Where its listeners are not those, or nothing is left for them; and those of the secret store.
+pub fn admit(
+    id: &str,
+    grant: &Grant,
+    listeners: Vec<OwnedFd>,
+    log: File,
+    events: File,
+) -> Result<Admitted, NotAdmitted> {
     let roles = grant.listeners();
     let families = listeners.len() / roles.len();
     if ![1, 2].contains(&families) || listeners.len() != families * roles.len() {
         let (got, wanted) = (listeners.len(), roles.len());
-        return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
+        return Err(io::Error::other(format!("{got} listeners for {wanted} ports")).into());
     }
-    let policy = Policy::new(&grant.entries, super::own_addresses());
+    let shared = limits::process();
+    let places = shared.admit(listeners.len())?;
+    let policy = Policy::new(&grant.entries);
     let injection = match grant.inject_port() {
         Some(port) => Some(Injection::open(&grant.inject, port, &Store::own()?)?),
         None => None,
     };
     let log = Log::new(id, log, events);
-    let attempt = Arc::new(Attempt::new(policy, log, grant.sni.is_checked(), injection, limits::process()));
+    let attempt = Arc::new(Attempt::new(policy, log, grant.sni.is_checked(), injection, shared));
     let (stop, stopped) = watch::channel(());
     let mut listening = JoinSet::new();
     let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
@@ -92,7 +117,7 @@ pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events
         let listener = proxy::adopt(TcpListener::from(listener))?;
         listening.spawn(proxy::serve(listener, role, attempt.clone(), stopped.clone()));
     }
-    Ok(Admitted { attempt, stop, listening, runtime: Handle::current() })
+    Ok(Admitted { attempt, stop, listening, runtime: Handle::current(), _places: places })
 }
 
 impl Drop for Proxy {
@@ -106,7 +131,7 @@ impl Admitted {
     /// Closes its listeners and writes its summary, once; nothing is answered or written after that. The error is the first
     /// of all writes to its records.
     pub async fn end(self) -> io::Result<()> {
-        let Admitted { attempt, stop, mut listening, .. } = self;
+        let Admitted { attempt, stop, mut listening, _places, .. } = self;
         drop(stop);
         // Each ends by itself, within the time that the limits leave to what is under way.
         while listening.join_next().await.is_some() {}

@@ -30,36 +30,45 @@ pub fn hold(events: &File) -> io::Result<()> {
     events.try_lock().map_err(io::Error::from)
 }
 
-/// Completes the records of an attempt in the folder `attempt`, unless a process that lives has them; whether there was
-/// anything to do.
+/// Whose the records of an attempt are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Records {
+    /// A process that lives has them, and writes the summary.
+    Held,
+    /// Nobody writes to them any more: there was a summary, or there is one now.
+    Complete,
+}
+
+/// Completes the records of an attempt in the folder `attempt`, unless a process that lives has them.
 ///
 /// # Errors
 /// Those of the file system.
-pub fn left(attempt: &Path) -> io::Result<bool> {
+pub fn left(attempt: &Path) -> io::Result<Records> {
     let mut open = File::options();
     open.read(true).append(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
     let events = open.open(attempt.join(EVENTS))?;
     if !events.metadata()?.is_file() || hold(&events).is_err() {
-        return Ok(false);
+        return Ok(Records::Held);
     }
     let id = attempt.file_name().unwrap_or_default().to_string_lossy();
-    settle(&id, &open.open(attempt.join(LOG))?, &events)
+    settle(&id, &open.open(attempt.join(LOG))?, &events)?;
+    Ok(Records::Complete)
 }
 
 /// The same for whoever has the descriptors that the proxy wrote to.
 ///
 /// # Errors
 /// See [`left`].
-pub fn own(id: &str, log: &File, events: &File) -> io::Result<bool> {
+pub fn own(id: &str, log: &File, events: &File) -> io::Result<()> {
     let again =
         |file: &File| File::options().read(true).append(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()));
     settle(id, &again(log)?, &again(events)?)
 }
 
-fn settle(id: &str, log: &File, events: &File) -> io::Result<bool> {
+fn settle(id: &str, log: &File, events: &File) -> io::Result<()> {
     let is_summary = |event: &Value| event["type"] == "egress.summary";
     if whole_lines(events)?.iter().any(is_summary) {
-        return Ok(false);
+        return Ok(());
     }
     let hosts = whole_lines(log)?;
     let distinct = hosts.iter().filter(|entry| entry["host"] != MALFORMED).count();
@@ -73,14 +82,13 @@ fn settle(id: &str, log: &File, events: &File) -> io::Result<bool> {
         blocked_suppressed: 0,
         distinct_capped: false,
         malformed: (hosts.len() as u64).saturating_sub(distinct),
-        failures: Failures { dns: 0, connect: 0, timeout: 0 },
+        failures: Failures::default(),
         allowed: Vec::new(),
         allowed_others: 0,
         injected: BTreeMap::new(),
     });
     let mut events = events;
-    events.write_all(line(&summary).as_bytes())?;
-    Ok(true)
+    events.write_all(line(&summary).as_bytes())
 }
 
 /// The lines of a record. A part of one at its end, left by a process that was killed while it wrote, is cut off: nobody was
@@ -119,8 +127,9 @@ mod tests {
     fn what_was_killed_gets_one_summary_and_loses_half_a_line() {
         let log = "{\"host\":\"a\"}\n{\"host\":\"<malformed>\"}\n{\"host\":\"b\"}\n{\"ho";
         let attempt = attempt(log, "{\"type\":\"egress.blocked\"}\n{\"type\":\"egress.sum");
-        assert!(left(attempt.path()).unwrap());
-        assert!(!left(attempt.path()).unwrap());
+        for _ in 0..2 {
+            assert_eq!(left(attempt.path()).unwrap(), Records::Complete);
+        }
         let events = events(&attempt);
         assert_eq!(events.len(), 2, "{events:?}");
         assert_eq!((&events[1]["complete"], &events[1]["blocked_distinct"]), (&json!(false), &json!(2)));
@@ -130,7 +139,7 @@ mod tests {
     #[test]
     fn a_summary_that_is_there_stays_the_only_one() {
         let attempt = attempt("", "{\"type\":\"egress.summary\",\"complete\":true}\n");
-        assert!(!left(attempt.path()).unwrap());
+        assert_eq!(left(attempt.path()).unwrap(), Records::Complete);
         assert_eq!(events(&attempt).len(), 1);
     }
 
@@ -141,8 +150,9 @@ mod tests {
         hold(&held).unwrap();
         let copy = held.try_clone().unwrap();
         drop(held);
-        assert!(!left(attempt.path()).unwrap(), "a copy holds it too");
+        assert_eq!(left(attempt.path()).unwrap(), Records::Held, "a copy holds it too");
         drop(copy);
-        assert!(left(attempt.path()).unwrap());
+        assert!(events(&attempt).is_empty());
+        assert_eq!((left(attempt.path()).unwrap(), events(&attempt).len()), (Records::Complete, 1));
     }
 }

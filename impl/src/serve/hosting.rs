@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::message::{Answer, Request, Serving};
 use super::received::{Received, answer, receive};
 use super::{peer, received};
-use crate::egress::runtime;
+use crate::egress::runtime::{self, NotAdmitted};
 
 /// Connections at a time that are not registered yet; more wait to be taken.
 const NEW: usize = 256;
@@ -90,11 +90,10 @@ async fn take(listener: UnixListener, shared: Arc<Shared>, mut stopped: watch::R
     while conversations.join_next().await.is_some() {}
 }
 
-/// A peer's first message. It is heard out before it is refused: one that still speaks would not hear why.
+/// A peer's first message. Nothing is heard of one that is not ours, and no descriptor is taken from it.
 async fn first(stream: &UnixStream) -> io::Result<Received> {
-    let received = in_time(receive(stream)).await;
     peer::is_ours(stream)?;
-    received
+    in_time(receive(stream)).await
 }
 
 async fn conversation(
@@ -119,9 +118,11 @@ async fn conversation(
 /// A whole attempt; the value is the last word on it.
 async fn attempt(stream: &UnixStream, received: Received, shared: &Shared, mut stopped: watch::Receiver<()>) -> Answer {
     let admitted = received::attempt(received)
+        .map_err(NotAdmitted::Failed)
         .and_then(|(id, grant, listeners, [log, events])| runtime::admit(&id, &grant, listeners, log, events));
     let admitted = match admitted {
         Ok(admitted) => admitted,
+        Err(NotAdmitted::Full(full)) => return Answer::Full { why: full.to_string() },
         Err(e) => return Answer::Refused { why: e.to_string() },
     };
     shared.attempts.fetch_add(1, Ordering::Relaxed);

@@ -41,6 +41,11 @@ pub enum Answer {
         /// Why.
         why: String,
     },
+    /// It answers for as many as it can: the same attempt may be taken later.
+    Full {
+        /// What is missing.
+        why: String,
+    },
     /// The attempt's summary is written.
     Ended {
         /// What went wrong with its records.

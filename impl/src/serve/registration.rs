@@ -54,6 +54,7 @@ impl Registration {
         match ask(&stream, &request, &descriptors.collect::<Vec<_>>(), until) {
             Ok(Answer::Admitted) => Ok(Some(Registration(stream))),
             Ok(Answer::Refused { why }) => Err(refused(factory, why)),
+            Ok(Answer::Full { why }) => Err(Refusal::new(Reason::ServeFull, at(factory, why))),
             Ok(other) => Err(refused(factory, format!("it said {other:?}"))),
             Err(e) => Err(refused(factory, e)),
         }
@@ -100,7 +101,7 @@ fn ask(stream: &UnixStream, request: &Request, descriptors: &[RawFd], until: Ins
     let until = Until::at(until);
     match send(stream.as_fd(), &message::encode(request), descriptors, until) {
         // It has refused before it had heard all, and what it said is still there.
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
+        Err(e) if matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
         sent => sent?,
     }
     let object = receive_within(stream.as_fd(), message::MAX, until)?;
@@ -108,5 +109,9 @@ fn ask(stream: &UnixStream, request: &Request, descriptors: &[RawFd], until: Ins
 }
 
 fn refused(factory: &Path, why: impl Display) -> Refusal {
-    Refusal::new(Reason::ServeRefused, format!("{}: {why}", factory.join(SOCKET).display()))
+    Refusal::new(Reason::ServeRefused, at(factory, why))
+}
+
+fn at(factory: &Path, what: impl Display) -> String {
+    format!("{}: {what}", factory.join(SOCKET).display())
 }

@@ -1,8 +1,11 @@
 //! Limits on connections, and the end of an attempt: what is under way gets through, the rest is reset, nothing lives on.
 
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use nix::sys::socket::{Shutdown, shutdown};
 
 use super::world::{Client, World, allow};
 
@@ -73,6 +76,22 @@ async fn requests_during_the_drain_are_told_that_the_attempt_is_over() {
     client.send(b"CONNECT a.example:443 HTTP/1.1\r\n\r\n").await;
     assert_eq!(client.answer().await.short(), "403 attempt-ended");
     ending.await.unwrap();
+}
+
+/// As where no descriptor is left.
+#[tokio::test]
+async fn a_listener_that_fails_cuts_nothing_that_is_under_way() {
+    let world = allow(&["a.example"]).start().await;
+    let mut client = world.connect().await;
+    client.send(b"GET http://a.example/later HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let patience = Instant::now() + super::world::LONG;
+    while world.origin.got().concat().is_empty() {
+        assert!(Instant::now() < patience);
+        tokio::task::yield_now().await;
+    }
+    shutdown(world.listener.as_raw_fd(), Shutdown::Both).unwrap();
+    let (answer, _) = tokio::join!(client.answer(), world.end());
+    assert_eq!((answer.short().as_str(), answer.body.as_str()), ("200", "later"));
 }
 
 #[tokio::test]

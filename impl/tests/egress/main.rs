@@ -6,5 +6,6 @@ mod hostile;
 mod life;
 mod plain;
 mod rows;
+mod share;
 mod tunnel;
 mod world;

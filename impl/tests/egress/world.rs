@@ -8,43 +8,64 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kusaw::egress::dial::{Later, Network};
+use kusaw::egress::dial::{Answer as Found, Later, Network};
 use kusaw::egress::entry::Entry;
 use kusaw::egress::grant::Role;
-use kusaw::egress::limits::{Limits, Shared};
+use kusaw::egress::limits::{Limits, Place, Shared};
 use kusaw::egress::log::Log;
 use kusaw::egress::policy::Policy;
 use kusaw::egress::proxy::{self, Attempt};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Longer than anything here takes; a test that waits for it has failed.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// Names with their answers, one after the other; the last stays. Every address leads to the origin.
-#[derive(Debug, Default)]
+/// Names with their answers, one after the other; the last stays. Every address leads to the origin, but for those that
+/// lead nowhere.
+#[derive(Debug)]
 pub struct Outside {
     pub answers: HashMap<String, Vec<Vec<IpAddr>>>,
     pub origin: Option<SocketAddr>,
     pub lookups: Mutex<Vec<String>>,
     pub dialled: Mutex<Vec<SocketAddr>>,
+    /// Of this machine.
+    pub own: Mutex<Vec<IpAddr>>,
+    /// Look-ups of names below `slow.example` go on until there are permits, whoever waits.
+    pub slow: Arc<Semaphore>,
 }
 
+/// Nobody answers there.
+pub const NOWHERE: &str = "198.60.22.";
+
 impl Network for Outside {
-    fn resolve(&self, name: &str) -> Later<Vec<IpAddr>> {
+    fn resolve(&self, name: &str, place: Place) -> Later<Found> {
         let mut lookups = self.lookups.lock().unwrap();
         let nth = lookups.iter().filter(|n| *n == name).count();
         lookups.push(name.into());
         let answer = self.answers.get(name).map(|all| all[nth.min(all.len() - 1)].clone());
-        Box::pin(async move { answer.ok_or_else(|| io::Error::other("no such name")) })
+        let own = self.own.lock().unwrap().clone();
+        let slow = name.ends_with(".slow.example").then(|| self.slow.clone());
+        let looked_up = tokio::spawn(async move {
+            let _place = place;
+            if let Some(slow) = slow {
+                drop(slow.acquire().await.unwrap());
+            }
+            let addresses = answer.ok_or_else(|| io::Error::other("no such name"))?;
+            Ok(Found { addresses, own })
+        });
+        Box::pin(async move { looked_up.await.unwrap() })
     }
 
     fn connect(&self, address: SocketAddr) -> Later<TcpStream> {
         self.dialled.lock().unwrap().push(address);
+        if address.to_string().starts_with(NOWHERE) {
+            return Box::pin(std::future::pending());
+        }
         let origin = self.origin.unwrap();
         Box::pin(TcpStream::connect(origin))
     }
@@ -55,6 +76,8 @@ pub struct World {
     pub outside: Arc<Outside>,
     pub attempt: Arc<Attempt>,
     pub address: SocketAddr,
+    /// The proxy's, once more.
+    pub listener: std::net::TcpListener,
     pub origin: Origin,
     stop: watch::Sender<()>,
     serving: JoinHandle<()>,
@@ -101,18 +124,27 @@ impl Setup {
         let named = entries.iter().map(|e| e.to_string().split(':').next().unwrap().replace('*', "a"));
         let mut answers: HashMap<_, _> = named.map(|n| (n, vec![vec!["93.184.216.34".parse().unwrap()]])).collect();
         answers.extend(self.answers);
-        let outside = Arc::new(Outside { answers, origin: Some(origin.address), ..Outside::default() });
+        let outside = Arc::new(Outside {
+            answers,
+            origin: Some(origin.address),
+            lookups: Mutex::default(),
+            dialled: Mutex::default(),
+            own: Mutex::default(),
+            slow: Arc::new(Semaphore::new(0)),
+        });
         let shared = self.shared.unwrap_or_else(|| Arc::new(Shared::over(self.limits, 20_000, outside.clone())));
         let folder = tempfile::tempdir().unwrap();
         let log = File::create(folder.path().join("egress.log")).unwrap();
         let log = Log::new("a", log, File::create(folder.path().join("events.jsonl")).unwrap());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let policy = Policy::new(&entries, []).refusing(self.own.then_some(address));
+        let again = listener.try_clone().unwrap();
+        let listener = proxy::adopt(listener).unwrap();
+        let policy = Policy::new(&entries).refusing(self.own.then_some(address));
         let attempt = Arc::new(Attempt::new(policy, log, self.sni, None, shared));
         let (stop, stopped) = watch::channel(());
         let serving = tokio::spawn(proxy::serve(listener, self.role, attempt.clone(), stopped));
-        World { folder, outside, attempt, address, origin, stop, serving }
+        World { folder, outside, attempt, address, listener: again, origin, stop, serving }
     }
 }
 
@@ -256,6 +288,10 @@ async fn converse(mut stream: TcpStream, got: Arc<Mutex<Vec<Vec<u8>>>>) {
             "/flood" => "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000),
             "/large" => format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(200_000)),
             "/close" => break,
+            "/later" => {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlater".into()
+            }
             _ => format!(
                 "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: keep-alive, x-hop\r\nX-Hop: 1\r\n\r\n{text}",
                 text.len()

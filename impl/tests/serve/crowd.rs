@@ -1,4 +1,4 @@
-//! Two hundred attempts on one `serve`, twenty at a time, each with another allowlist.
+//! Two hundred attempts on one `serve`, twenty at a time, each with another allowlist; and more than one can host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::factory::{Factory, wait_until};
-use super::{Serve, events, summaries};
+use super::factory::{Factory, factory, wait_until};
+use super::{Serve, WAITS, asks, events, serving, summaries, try_start};
 
 const ATTEMPTS: usize = 200;
 const AT_ONCE: usize = 20;
@@ -144,4 +144,39 @@ fn no_attempt_reaches_what_is_another_s_and_nothing_is_left_of_them() {
     let now = burden(&serve);
     assert_eq!((now.0, now.1), (at_first.0, at_first.1), "threads and descriptors");
     assert!(now.2 < memory + 2048, "{memory} KiB after {AT_ONCE} attempts, {} after {ATTEMPTS}", now.2);
+}
+
+/// It is said before anything of the attempt is executed, and nobody who is there already notices.
+#[test]
+fn an_attempt_for_which_no_descriptors_are_left_is_refused_until_another_has_ended() {
+    let factory = factory("", "");
+    serving(&factory, &(WAITS.to_owned() + "; " + &asks("blocked.example:80") + "true"));
+    let serve = Serve::limited(&factory, 80);
+    let mut going_on = Vec::new();
+    let refused = loop {
+        let id = format!("a{}", going_on.len());
+        match try_start(&factory, &id) {
+            Ok(started) => going_on.push((id, started)),
+            Err(refused) => break refused,
+        }
+        assert!(going_on.len() < 40, "80 open files are not enough for these");
+    };
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(125) && said.contains("serve-full"), "{refused:?}");
+    assert!(said.contains("open files") && said.contains("fix: wait until another attempt has ended"), "{said}");
+    assert!(going_on.len() > 1, "{}", going_on.len());
+    let go = |id: &str| fs::write(factory.path().join("attempts").join(id).join("artifacts/go"), "").unwrap();
+    let (id, (first, _out)) = going_on.remove(0);
+    go(&id);
+    assert!(first.wait_with_output().unwrap().status.success());
+    going_on.push(("next".into(), try_start(&factory, "next").unwrap()));
+    for (id, (run, mut out)) in going_on {
+        go(&id);
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "went on\n403\n", "{id}: its proxy answers");
+        assert!(run.wait_with_output().unwrap().status.success());
+        assert_eq!(summaries(&factory, &id)[0]["complete"], true);
+    }
+    drop(serve);
 }

@@ -182,6 +182,12 @@ fn stopped(goes_on: bool) {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.code() == Some(0) && said.contains("does not answer"), "{ended:?}");
     assert!(summaries(&factory, "a").is_empty());
+    let unsettled = factory.attempt().join("egress.unsettled");
+    assert!(unsettled.exists());
+    // Whoever owes it still has it: the mark stays.
+    settings(&factory, "sandbox: {mode: required, network: open}", "");
+    run(&factory, "c");
+    assert!(unsettled.exists() && summaries(&factory, "a").is_empty());
     match goes_on {
         true => serve.signal(Signal::SIGCONT),
         false => drop(serve.end(Signal::SIGKILL)),
@@ -189,8 +195,8 @@ fn stopped(goes_on: bool) {
     if goes_on {
         wait_until(|| !summaries(&factory, "a").is_empty());
     }
-    serving(&factory, "");
     run(&factory, "b");
     let summaries = summaries(&factory, "a");
     assert_eq!((summaries.len(), &summaries[0]["complete"]), (1, &goes_on.into()), "{summaries:?}");
+    assert!(!unsettled.exists(), "it is settled: no later run looks at it again");
 }

@@ -10,7 +10,7 @@ mod strangers;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use factory::{Factory, settings};
 use nix::sys::signal::{Signal, kill};
@@ -24,7 +24,20 @@ pub struct Serve(pub Child);
 
 impl Serve {
     pub fn of(factory: &Factory) -> Serve {
-        let mut child = factory.command().arg("serve").stdout(Stdio::piped()).spawn().unwrap();
+        Serve::ready(factory.command())
+    }
+
+    /// That may have so many open files.
+    pub fn limited(factory: &Factory, files: u64) -> Serve {
+        let kusaw = factory.command();
+        let mut command = Command::new("prlimit");
+        command.arg(format!("--nofile={files}:{files}")).arg(kusaw.get_program()).args(kusaw.get_args());
+        command.env_clear().envs(kusaw.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Serve::ready(command)
+    }
+
+    fn ready(mut command: Command) -> Serve {
+        let mut child = command.arg("serve").stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("kusaw serve: ready on /"), "{line:?}");
@@ -70,8 +83,16 @@ pub fn run(factory: &Factory, id: &str) -> Output {
     factory.command().args(["run", "s", "--attempt", id]).output().unwrap()
 }
 
+/// An attempt at work, and what its step says from now on.
+pub type Started = (Child, BufReader<std::process::ChildStdout>);
+
 /// Starts an attempt whose step says `up` and then goes on.
-pub fn start(factory: &Factory, id: &str) -> (Child, BufReader<std::process::ChildStdout>) {
+pub fn start(factory: &Factory, id: &str) -> Started {
+    try_start(factory, id).unwrap()
+}
+
+/// The same, or what is said where it never comes up.
+pub fn try_start(factory: &Factory, id: &str) -> Result<Started, Output> {
     let mut child = factory
         .command()
         .args(["run", "s", "--attempt", id])
@@ -83,9 +104,11 @@ pub fn start(factory: &Factory, id: &str) -> (Child, BufReader<std::process::Chi
     let mut line = String::new();
     while line != "up\n" {
         line.clear();
-        assert!(out.read_line(&mut line).unwrap() > 0, "it never came up: {:?}", child.wait_with_output());
+        if out.read_line(&mut line).unwrap() == 0 {
+            return Err(child.wait_with_output().unwrap());
+        }
     }
-    (child, out)
+    Ok((child, out))
 }
 
 pub fn events(factory: &Factory, id: &str) -> Vec<Value> {

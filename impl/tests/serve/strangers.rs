@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 use serde_json::Value;
@@ -186,14 +186,23 @@ fn another_user_is_refused_on_both_sides() {
     open(0o755);
     fs::set_permissions(folder.join("serve.sock"), fs::Permissions::from_mode(0o666)).unwrap();
     let path = socket(&factory);
-    let said = thread::spawn(move || {
-        become_user(OTHER);
-        let mut stream = UnixStream::connect(path).unwrap();
-        stream.write_all(&message(r#"{"protocol":1,"ask":"status"}"#)).unwrap();
-        answered(stream)
-    });
-    let said = said.join().unwrap();
-    assert!(said.contains("refused") && said.contains("user 54321"), "{said}");
+    // One that asks, one that announces more than it says, and one that says nothing: none of them is heard.
+    let asks = message(r#"{"protocol":1,"ask":"status"}"#);
+    for bytes in [asks, [&4_000_000_u32.to_le_bytes()[..], &[b' '; 50_000]].concat(), Vec::new()] {
+        let path = path.clone();
+        let started = Instant::now();
+        let said = thread::spawn(move || {
+            become_user(OTHER);
+            let mut stream = UnixStream::connect(path).unwrap();
+            // It may be refused before that is through.
+            let _ = stream.write_all(&bytes);
+            answered(stream)
+        });
+        let said = said.join().unwrap();
+        assert!(said.contains("refused") && said.contains("user 54321"), "{said}");
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(3), "a peer has 5 s for its first message; this one has none: {took:?}");
+    }
     // The folder is not this user's alone any more: nobody knows who listens there.
     let output = run(&factory, "a");
     assert!(String::from_utf8_lossy(&output.stderr).contains("serve-refused"), "{output:?}");

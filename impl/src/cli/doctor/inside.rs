@@ -1,5 +1,5 @@
-//! What the doctor does inside the sandbox: one request by the proxy to an allowed host, one to a blocked host, one
-//! connection past the proxy. It reports what happened and judges nothing.
+//! What the doctor does inside the sandbox: one request by the proxy to an allowed host, one to a blocked host, and connections
+//! past the proxy. It reports what happened and judges nothing.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,36 +7,55 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::watched::knock;
 use crate::egress::grant::PROXY_PORT;
 
-/// For each connection, and for each of its answers.
+/// For a connection to the proxy, and for its answer.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Of an answer, in bytes.
 const HEAD: u64 = 4096;
 
+/// What is to be done.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// `HOST:PORT` of an allowed host, where there is one.
+    pub allowed: Option<String>,
+    /// `HOST:PORT` of a blocked one.
+    pub blocked: String,
+    /// Addresses past the proxy.
+    pub direct: Vec<SocketAddr>,
+    /// To be said there.
+    pub token: String,
+}
+
 /// What happened.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// The status line to a CONNECT to the allowed host, or why there was none.
-    pub allowed: Result<String, String>,
+    pub allowed: Option<Result<String, String>>,
     /// The same for the blocked host.
     pub blocked: Result<String, String>,
-    /// A connection past the proxy.
-    pub direct: Result<(), String>,
+    /// Each connection past the proxy, in the order of the addresses.
+    pub direct: Vec<Result<(), String>>,
 }
 
-/// Asks for the two hosts (each `HOST:PORT`), connects to the address, and prints what happened; the value is the exit code.
-pub fn inside(allowed: &str, blocked: &str, direct: SocketAddr) -> i32 {
+/// Carries out an [`Order`] and prints what was [`Seen`]; the value is the exit code.
+pub fn inside(order: &str) -> i32 {
+    let done = serde_json::from_str(order).map_err(io::Error::from).and_then(|order| {
+        let text = serde_json::to_string(&carry_out(&order))?;
+        io::stdout().write_all(text.as_bytes())
+    });
+    i32::from(done.is_err())
+}
+
+fn carry_out(order: &Order) -> Seen {
     let text = |e: io::Error| e.to_string();
-    let seen = Seen {
-        allowed: status_of(allowed).map_err(text),
-        blocked: status_of(blocked).map_err(text),
-        direct: TcpStream::connect_timeout(&direct, PATIENCE).map(drop).map_err(text),
-    };
-    let printed = serde_json::to_string(&seen).map_err(io::Error::from);
-    let printed = printed.and_then(|text| io::stdout().write_all(text.as_bytes()));
-    i32::from(printed.is_err())
+    Seen {
+        allowed: order.allowed.as_deref().map(|host| status_of(host).map_err(text)),
+        blocked: status_of(&order.blocked).map_err(text),
+        direct: order.direct.iter().map(|address| knock(*address, &order.token).map_err(text)).collect(),
+    }
 }
 
 fn status_of(host: &str) -> io::Result<String> {

@@ -3,6 +3,7 @@
 
 mod inside;
 mod probes;
+mod watched;
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -19,7 +20,7 @@ use crate::serve::place::SOCKET;
 use crate::serve::registration;
 use crate::settings::{Mode, Settings, Step, allowlist, effective, inject};
 pub use inside::inside;
-use probes::Probe;
+use probes::{Probe, Verdict};
 
 #[derive(Serialize)]
 struct Report {
@@ -30,6 +31,8 @@ struct Report {
     socket: PathBuf,
     served: bool,
     warnings: Vec<Warning>,
+    /// The step with whose allowlist the probes were tried; none where no step has one: then nothing was allowed.
+    tried_with: Option<String>,
     /// Empty where nothing could be tried; `reason` says why.
     probes: Vec<Probe>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,17 +68,19 @@ struct Warning {
     steps: Vec<String>,
 }
 
-/// Prints the report; the value is the exit code: 0 = every probe held, 1 = one did not, or nothing could be tried.
+/// Prints the report; the value is the exit code: 0 = every probe that could be tried held, 1 = one did not, or none could be.
 pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let (factory, settings) = attempt::load(factory)?;
-    let tried = probes::try_all(&first_grant(&settings), &signals);
+    let (tried_with, grant) = to_try(&settings).unzip();
+    let tried = probes::try_all(&grant.unwrap_or_default(), &signals);
     let report = Report {
         steps: settings.steps.iter().map(|(name, step)| of_step(&settings, name, step)).collect(),
         proxy: format!("http://127.0.0.1:{PROXY_PORT}"),
         socket: factory.join(SOCKET),
         served: registration::serving(&factory).is_ok_and(|serving| serving.is_some()),
         warnings: ignoring::ALL.iter().map(|kind| warning(kind, &settings)).collect(),
+        tried_with,
         reason: tried.as_ref().err().map(Refusal::to_string),
         fix: tried.as_ref().err().map(|refusal| refusal.fix().to_string()),
         probes: tried.unwrap_or_default(),
@@ -86,15 +91,16 @@ pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     };
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    let fine = !report.probes.is_empty() && report.probes.iter().all(|probe| probe.ok);
+    let fine = !report.probes.is_empty() && report.probes.iter().all(|probe| probe.verdict != Verdict::Failed);
     Ok(i32::from(!fine))
 }
 
-/// That of the first sandboxed step with an allowlist; without one, nothing is allowed.
-fn first_grant(settings: &Settings) -> Grant {
+/// The first sandboxed step with an allowlist that has a host to ask, or else the first with any, and what it may reach.
+fn to_try(settings: &Settings) -> Option<(String, Grant)> {
     let sandboxed = settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required);
-    let mut grants = sandboxed.filter_map(|(name, step)| allowlist::grant(settings, name, step));
-    grants.next().unwrap_or_default()
+    let grants = sandboxed.filter_map(|(name, step)| Some((name.clone(), allowlist::grant(settings, name, step)?)));
+    let (with_a_host, without): (Vec<_>, Vec<_>) = grants.partition(|(_, grant)| probes::one_host(grant).is_some());
+    with_a_host.into_iter().chain(without).next()
 }
 
 fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
@@ -152,9 +158,15 @@ fn text(report: &Report) -> String {
         let here = if steps.is_empty() { String::new() } else { format!(" [steps: {}]", steps.join(", ")) };
         let _ = writeln!(out, "  {code} {what}{here}\n     {fix}");
     }
-    out.push('\n');
-    for Probe { id, promise, ok, seen } in &report.probes {
-        let _ = writeln!(out, "{id} {} {promise} ({seen})", if *ok { "ok    " } else { "FAILED" });
+    let step = report.tried_with.as_ref().map(|step| format!("what step {step} may reach"));
+    let _ = writeln!(out, "\ntried by a launch, with {}:", step.as_deref().unwrap_or("nothing allowed"));
+    for Probe { id, promise, verdict, seen } in &report.probes {
+        let verdict = match verdict {
+            Verdict::Held => "ok",
+            Verdict::Failed => "FAILED",
+            Verdict::NotTried => "not tried",
+        };
+        let _ = writeln!(out, "{id} {verdict:<9} {promise} ({seen})");
     }
     for (reason, fix) in report.reason.iter().zip(&report.fix) {
         let _ = writeln!(out, "P5 to P7 could not be tried: {reason}\nfix: {fix}");

@@ -1,12 +1,12 @@
-//! P5 to P7: what allowlist mode promises, tried with the real launch. The blocked and the direct connection are judged from
-//! outside as well: by the log, and by a listener of this process that nothing may have reached.
+//! P5 to P7: what allowlist mode promises, tried with the real launch and with what one step may reach, nothing added. The blocked
+//! and the direct connections are judged from outside as well: by the log, and by listeners of this process that nothing may reach.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use serde::Serialize;
 
-use super::inside::Seen;
+use super::inside::{Order, Seen};
+use super::watched::{self, Watched};
 use crate::attempt::trial::{Trial, Tried};
 use crate::egress::entry::{Entry, Hosts};
 use crate::egress::grant::Grant;
@@ -15,86 +15,143 @@ use crate::process::signals::Signals;
 use crate::reach::Connect;
 
 /// On nobody's allowlist: names below .invalid do not exist (RFC 6761).
-const BLOCKED: &str = "blocked-by-kusaw.invalid";
+const BLOCKED: &str = "blocked-by-kusaw.invalid:443";
 
 /// One of them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Probe {
     /// `P5`, `P6` or `P7`.
     pub id: &'static str,
     /// What is promised.
     pub promise: &'static str,
-    /// Whether it was seen to hold.
-    pub ok: bool,
-    /// What was seen.
+    /// What came of it.
+    pub verdict: Verdict,
+    /// What was seen, or why nothing was tried.
     pub seen: String,
+}
+
+/// Whether a promise was seen to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It was.
+    Held,
+    /// It was seen not to.
+    Failed,
+    /// There is nothing here to try it with.
+    NotTried,
 }
 
 /// Tries them with this grant, or says why nothing could be tried.
 pub fn try_all(grant: &Grant, signals: &Signals) -> Result<Vec<Probe>, Refusal> {
     let setup = |e: io::Error| Refusal::new(Reason::SetupFailed, e);
-    let listen = || TcpListener::bind(("127.0.0.1", 0)).and_then(|l| Ok((l.local_addr()?, l)));
-    let ((local, origin), (direct, watched)) = (listen().map_err(setup)?, listen().map_err(setup)?);
-    // The control: from outside the same connection comes about.
-    TcpStream::connect(direct).and_then(|_| watched.accept()).map_err(setup)?;
-    watched.set_nonblocking(true).map_err(setup)?;
-    let mut grant = grant.clone();
-    let named = grant.entries.iter().find_map(named);
-    let allowed = named.clone().unwrap_or_else(|| format!("127.0.0.1:{}", local.port()));
-    if named.is_none() {
-        grant.entries.extend(Entry::parse(&allowed).ok());
-    }
-    let tried = trial(&allowed, direct, grant)?.run(signals)?;
-    drop(origin);
-    let arrived = watched.accept().is_ok();
-    judge(&allowed, arrived, &tried).map_err(setup)
+    let token = watched::token();
+    let watched = Watched::all(&token).map_err(setup)?;
+    let direct = watched.iter().map(|one| one.address).collect();
+    let order = Order { allowed: one_host(grant), blocked: BLOCKED.into(), direct, token };
+    let tried = trial(&order, grant.clone())?.run(signals)?;
+    let arrived: Vec<bool> = watched.iter().map(|one| one.heard(&order.token)).collect();
+    let seen = seen(&tried).map_err(setup)?;
+    Ok(judge(&order, &seen, &tried.log, &arrived))
 }
 
-/// The first name an entry stands for alone, with its port.
-fn named(entry: &Entry) -> Option<String> {
-    match &entry.hosts {
-        Hosts::Exactly(host) if host.to_string() != "localhost" => {
-            Some(format!("{host}:{}", entry.port.unwrap_or(443)))
+/// The first host that an entry stands for alone, with its port. This machine's own services are not asked: nobody says that
+/// one runs.
+pub fn one_host(grant: &Grant) -> Option<String> {
+    grant.entries.iter().find_map(|entry| match entry {
+        Entry { hosts: Hosts::Exactly(host), port } if host.to_string() != "localhost" => {
+            Some(format!("{host}:{}", port.unwrap_or(443)))
         }
         _ => None,
-    }
+    })
 }
 
-fn trial(allowed: &str, direct: SocketAddr, grant: Grant) -> Result<Trial, Refusal> {
+fn trial(order: &Order, grant: Grant) -> Result<Trial, Refusal> {
+    let setup = |what: String| Refusal::new(Reason::SetupFailed, what);
     let own = std::env::current_exe().and_then(|path| path.canonicalize());
-    let own = own.map_err(|e| Refusal::new(Reason::SetupFailed, format!("own path: {e}")))?;
-    let words = ["__doctor", allowed, &format!("{BLOCKED}:443"), &direct.to_string()].map(Into::into);
-    let argv = [own.clone().into_os_string()].into_iter().chain(words).collect();
+    let own = own.map_err(|e| setup(format!("own path: {e}")))?;
+    let order = serde_json::to_string(order).map_err(|e| setup(format!("the doctor's order: {e}")))?;
+    let argv = vec![own.clone().into_os_string(), "__doctor".into(), order.into()];
     Ok(Trial { argv, read: vec![own], connect: Connect::Allowed(grant), ..Trial::default() })
 }
 
-fn judge(allowed: &str, arrived: bool, tried: &Tried) -> io::Result<Vec<Probe>> {
-    if tried.end != End::Exited(0) {
-        return Err(io::Error::other(format!("the probes inside ended with {}", tried.end.exit_code())));
+fn seen(tried: &Tried) -> io::Result<Seen> {
+    match tried.end {
+        End::Exited(0) => Ok(serde_json::from_slice(&tried.said)?),
+        end => Err(io::Error::other(format!("the probes inside ended with {}", end.exit_code()))),
     }
-    let seen: Seen = serde_json::from_slice(&tried.said)?;
-    let log = String::from_utf8_lossy(&tried.log);
-    let logged = log.lines().filter(|line| line.contains(BLOCKED)).count();
-    let answered = |of: &Result<String, String>| of.clone().unwrap_or_else(|e| e);
-    let probe = |id, promise, ok, seen| Probe { id, promise, ok, seen };
-    Ok(vec![
-        probe(
-            "P5",
-            "an allowed host answers through the proxy",
-            seen.allowed.as_deref() == Ok("200"),
-            format!("{allowed}: {}", answered(&seen.allowed)),
-        ),
-        probe(
-            "P6",
-            "a blocked host is refused and logged",
-            seen.blocked.as_deref() == Ok("403 not-allowed") && logged == 1,
-            format!("{BLOCKED}:443: {}, lines in the log: {logged}", answered(&seen.blocked)),
-        ),
-        probe(
-            "P7",
-            "a direct connection fails",
-            seen.direct.is_err() && !arrived,
-            seen.direct.err().unwrap_or_else(|| "it was made".into()),
-        ),
-    ])
+}
+
+fn judge(order: &Order, seen: &Seen, log: &[u8], arrived: &[bool]) -> Vec<Probe> {
+    let held = |held| if held { Verdict::Held } else { Verdict::Failed };
+    let told = |of: &Result<String, String>| of.clone().unwrap_or_else(|e| e);
+    let p5 = match (&order.allowed, &seen.allowed) {
+        (Some(host), Some(answer)) => (held(answer.as_deref() == Ok("200")), format!("{host}: {}", told(answer))),
+        _ => (Verdict::NotTried, "no entry of the allowlist is one host: there is none to ask".into()),
+    };
+    let host = order.blocked.split(':').next().unwrap_or_default();
+    let logged = String::from_utf8_lossy(log).lines().filter(|line| line.contains(host)).count();
+    let refused = seen.blocked.as_deref() == Ok("403 not-allowed");
+    let p6 = format!("{}: {}, lines in the log: {logged}", order.blocked, told(&seen.blocked));
+    let direct: Vec<_> = order.direct.iter().zip(&seen.direct).zip(arrived).collect();
+    let none = direct.len() == order.direct.len() && direct.iter().all(|((_, made), came)| made.is_err() && !**came);
+    let each = direct.iter().map(|((address, made), came)| match made {
+        Ok(()) => format!("{address}: it was made"),
+        Err(e) if **came => format!("{address}: {e}, and yet it arrived"),
+        Err(e) => format!("{address}: {e}"),
+    });
+    let mut p7 = each.collect::<Vec<_>>().join("; ");
+    if direct.len() == 1 {
+        p7 += "; this machine has no other address to try";
+    }
+    let probe = |id, promise, (verdict, seen)| Probe { id, promise, verdict, seen };
+    vec![
+        probe("P5", "an allowed host answers through the proxy", p5),
+        probe("P6", "a blocked host is refused and logged", (held(refused && logged == 1), p6)),
+        probe("P7", "a direct connection fails", (held(none), p7)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(change: impl FnOnce(&mut Order, &mut Seen, &mut Vec<u8>, &mut [bool])) -> [Verdict; 3] {
+        let direct = ["127.0.0.1:1", "192.0.2.7:2"].map(|a| a.parse().unwrap()).to_vec();
+        let mut order =
+            Order { allowed: Some("a.example:443".into()), blocked: BLOCKED.into(), direct, token: "t".into() };
+        let no = || Err("no".to_string());
+        let mut seen =
+            Seen { allowed: Some(Ok("200".into())), blocked: Ok("403 not-allowed".into()), direct: vec![no(), no()] };
+        let mut log = b"{\"host\":\"blocked-by-kusaw.invalid\"}\n".to_vec();
+        let mut arrived = [false; 2];
+        change(&mut order, &mut seen, &mut log, &mut arrived);
+        let probes = judge(&order, &seen, &log, &arrived);
+        [0, 1, 2].map(|n| probes[n].verdict)
+    }
+
+    #[test]
+    fn each_of_them_can_fail() {
+        use Verdict::{Failed, Held, NotTried};
+        assert_eq!(judged(|_, _, _, _| {}), [Held; 3]);
+        assert_eq!(judged(|order, _, _, _| order.allowed = None), [NotTried, Held, Held]);
+        assert_eq!(judged(|_, seen, _, _| seen.allowed = Some(Ok("502 dns-failure".into()))), [Failed, Held, Held]);
+        assert_eq!(judged(|_, seen, _, _| seen.allowed = Some(Err("refused".into()))), [Failed, Held, Held]);
+        assert_eq!(judged(|_, seen, _, _| seen.blocked = Ok("502 dns-failure".into())), [Held, Failed, Held]);
+        assert_eq!(judged(|_, _, log, _| log.clear()), [Held, Failed, Held]);
+        assert_eq!(judged(|_, seen, _, _| seen.direct[0] = Ok(())), [Held, Held, Failed]);
+        assert_eq!(judged(|_, seen, _, _| seen.direct[1] = Ok(())), [Held, Held, Failed], "by a route");
+        assert_eq!(judged(|_, _, _, arrived| arrived[1] = true), [Held, Held, Failed], "whatever it says inside");
+        assert_eq!(judged(|_, seen, _, _| seen.direct.truncate(1)), [Held, Held, Failed], "one was not tried");
+    }
+
+    #[test]
+    fn a_host_is_asked_only_where_an_entry_is_one() {
+        let host = |entries: &[&str]| {
+            one_host(&Grant { entries: entries.iter().map(|e| Entry::parse(e).unwrap()).collect(), ..Grant::default() })
+        };
+        assert_eq!(host(&["*.a.example", "localhost:5432"]), None);
+        assert_eq!(host(&["*.a.example", "b.example", "c.example:80"]).as_deref(), Some("b.example:443"));
+        assert_eq!(host(&["[2001:db8::1]:80"]).as_deref(), Some("[2001:db8::1]:80"));
+    }
 }
