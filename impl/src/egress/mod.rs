@@ -83,13 +83,11 @@ impl Egress {
 
     /// Starts a proxy on these listeners, one for each of the grant's, or two; it answers when this returns.
     pub fn start(&mut self, listeners: Vec<OwnedFd>) -> Result<(), Refusal> {
-        let started = || -> io::Result<_> {
-            let proxy = Proxy::start(1)?;
-            let (log, events) = (self.log.try_clone()?, self.events.try_clone()?);
-            let admitted = proxy.admit(&self.id, &self.grant, listeners, log, events)?;
-            Ok(Hosted::Here(proxy, admitted))
-        };
-        self.hosted = Some(started().map_err(|e| Refusal::new(Reason::ProxyFailed, e))?);
+        let failed = |e: io::Error| Refusal::new(Reason::ProxyFailed, e);
+        let proxy = Proxy::start(1).map_err(failed)?;
+        let (log, events) = (self.log.try_clone().map_err(failed)?, self.events.try_clone().map_err(failed)?);
+        let admitted = proxy.admit(&self.id, &self.grant, listeners, log, events)?;
+        self.hosted = Some(Hosted::Here(proxy, admitted));
         Ok(())
     }
 

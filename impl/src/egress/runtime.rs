@@ -17,6 +17,7 @@ use super::limits;
 use super::log::Log;
 use super::policy::Policy;
 use super::proxy::{self, Attempt};
+use crate::outcome::{Reason, Refusal};
 use crate::store::Store;
 
 /// Look-ups at a time.
@@ -62,8 +63,8 @@ impl Proxy {
         listeners: Vec<OwnedFd>,
         log: File,
         events: File,
-    ) -> io::Result<Admitted> {
-        let runtime = self.handle()?;
+    ) -> Result<Admitted, Refusal> {
+        let runtime = self.handle().map_err(failed)?;
         let _entered = runtime.enter();
         admit(id, grant, listeners, log, events)
     }
@@ -71,16 +72,19 @@ impl Proxy {
 
 /// Answers for the attempt `id` when this returns, on the threads of the proxy that it is called on: on `listeners`, one for
 /// each of the grant's, in its order, or two for each.
-pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events: File) -> io::Result<Admitted> {
+///
+/// # Errors
+/// A refusal of the attempt; where a key cannot be had, with that as its reason.
+pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events: File) -> Result<Admitted, Refusal> {
     let roles = grant.listeners();
     let families = listeners.len() / roles.len();
     if ![1, 2].contains(&families) || listeners.len() != families * roles.len() {
         let (got, wanted) = (listeners.len(), roles.len());
-        return Err(io::Error::other(format!("{got} listeners for {wanted} ports")));
+        return Err(failed(io::Error::other(format!("{got} listeners for {wanted} ports"))));
     }
     let policy = Policy::new(&grant.entries, super::own_addresses());
     let injection = match grant.inject_port() {
-        Some(port) => Some(Injection::open(&grant.inject, port, &Store::own()?)?),
+        Some(port) => Some(Injection::open(&grant.inject, port, &own_store()?)?),
         None => None,
     };
     let log = Log::new(id, log, events);
@@ -89,10 +93,18 @@ pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events
     let mut listening = JoinSet::new();
     let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
     for (listener, role) in listeners.into_iter().zip(of_ports) {
-        let listener = proxy::adopt(TcpListener::from(listener))?;
+        let listener = proxy::adopt(TcpListener::from(listener)).map_err(failed)?;
         listening.spawn(proxy::serve(listener, role, attempt.clone(), stopped.clone()));
     }
     Ok(Admitted { attempt, stop, listening, runtime: Handle::current() })
+}
+
+fn failed(e: io::Error) -> Refusal {
+    Refusal::new(Reason::ProxyFailed, e)
+}
+
+fn own_store() -> Result<Store, Refusal> {
+    Store::own().map_err(|e| Refusal::new(Reason::SecretStore, e))
 }
 
 impl Drop for Proxy {

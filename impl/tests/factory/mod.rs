@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unsafe_code, reason = "each test file uses a part")]
 
 pub mod fault;
+pub mod serve;
 pub mod tty;
 
 use std::fs;

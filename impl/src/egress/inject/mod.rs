@@ -8,7 +8,6 @@ mod rules;
 mod upstream;
 
 use std::convert::Infallible;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -25,7 +24,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use crate::store::{Secret, Store};
+use crate::outcome::{Reason, Refusal};
+use crate::store::{Fault, Secret, Store};
 use route::Route;
 use upstream::Upstream;
 
@@ -62,10 +62,14 @@ impl std::fmt::Debug for Injection {
 
 impl Injection {
     /// Reads the keys from this store, after which this process can neither be read by another nor leave a core file.
-    pub fn open(routes: &[Route], port: u16, store: &Store) -> io::Result<Injection> {
-        nix::sys::prctl::set_dumpable(false)?;
-        setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-        let routes = routes.iter().map(|route| Keyed::open(route, store)).collect::<io::Result<_>>()?;
+    ///
+    /// # Errors
+    /// A refusal that says which key cannot be had, and why.
+    pub fn open(routes: &[Route], port: u16, store: &Store) -> Result<Injection, Refusal> {
+        let failed = |e: nix::Error| Refusal::new(Reason::ProxyFailed, e);
+        nix::sys::prctl::set_dumpable(false).map_err(failed)?;
+        setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(failed)?;
+        let routes = routes.iter().map(|route| Keyed::open(route, store)).collect::<Result<_, _>>()?;
         Ok(Injection { port, routes })
     }
 
@@ -124,14 +128,18 @@ impl Injection {
 type Body = BoxBody<Bytes, hyper::Error>;
 
 impl Keyed {
-    fn open(route: &Route, store: &Store) -> io::Result<Keyed> {
-        let wrong = |what: &str| io::Error::other(format!("inject {}: {what}", route.name));
-        let key = store.get(&route.secret).map_err(|e| wrong(&format!("secret {}: {e}", route.secret)))?;
-        let upstream = Upstream::new(&route.upstream).map_err(|e| wrong(&e.to_string()))?;
+    fn open(route: &Route, store: &Store) -> Result<Keyed, Refusal> {
+        let wrong = |what: &str| Refusal::new(Reason::BadSettings, format!("inject {}: {what}", route.name));
+        let key = store.get(&route.secret).map_err(|fault| unusable(route, fault))?;
         let header = route.header.parse().map_err(|_| wrong("no header"))?;
+        let upstream = Upstream::new(&route.upstream)?;
         let keyed = Keyed { route: route.clone(), header, upstream, key, requests: AtomicU64::new(0) };
-        keyed.value().ok_or_else(|| wrong("the secret cannot stand in a header"))?;
-        Ok(keyed)
+        match keyed.value().filter(|_| !keyed.key.expose().is_empty()) {
+            Some(_) => Ok(keyed),
+            None => {
+                Err(unusable(route, Fault::Damaged(format!("secret {}: it cannot stand in a header", route.secret))))
+            }
+        }
     }
 
     /// The header's value; its bytes are overwritten when the last copy is dropped.
@@ -142,6 +150,17 @@ impl Keyed {
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         HeaderValue::from_maybe_shared(Bytes::from_owner(Wiped(bytes))).ok()
     }
+}
+
+fn unusable(route: &Route, fault: Fault) -> Refusal {
+    let reason = if matches!(fault, Fault::Missing(_)) { Reason::NoSecret } else { Reason::SecretStore };
+    let set = || format!("kusaw config set {} --secret", route.secret);
+    let fix = match &fault {
+        Fault::Missing(_) | Fault::Damaged(_) => Some(set()),
+        Fault::Key(_) => Some("bring it back, or remove the store and keys folders and set every secret again".into()),
+        Fault::Unreadable(_) => None,
+    };
+    Refusal { fix, ..Refusal::new(reason, format!("inject {}: {fault}", route.name)) }
 }
 
 struct Wiped(Zeroizing<Vec<u8>>);

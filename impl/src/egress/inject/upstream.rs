@@ -2,7 +2,6 @@
 //! the upstream's own name.
 #![forbid(unsafe_code)]
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +18,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::route;
+use crate::outcome::{Reason, Refusal};
 
 const DNS: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(10);
@@ -42,12 +42,16 @@ type Sender = SendRequest<Limited<Incoming>>;
 
 impl Upstream {
     /// Of an origin as [`route::origin`] takes it; nothing is connected yet.
-    pub fn new(origin: &str) -> io::Result<Upstream> {
-        let (tls, host, port) = route::origin(origin).map_err(io::Error::other)?;
+    ///
+    /// # Errors
+    /// Where it is no origin, or nothing says whom to trust.
+    pub fn new(origin: &str) -> Result<Upstream, Refusal> {
+        let wrong = |why: &dyn std::fmt::Display| Refusal::new(Reason::BadSettings, format!("{origin}: {why}"));
+        let (tls, host, port) = route::origin(origin).map_err(|why| wrong(&why))?;
         let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority).to_string();
         let host = host.trim_matches(['[', ']']).to_string();
-        let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-        let tls = if tls { Some((TlsConnector::from(config()?), name)) } else { None };
+        let name = ServerName::try_from(host.clone()).map_err(|why| wrong(&why))?;
+        let tls = if tls { Some((TlsConnector::from(config().map_err(untrusting)?), name)) } else { None };
         Ok(Upstream { authority, host, port, tls })
     }
 
@@ -97,10 +101,15 @@ impl Upstream {
     }
 }
 
-fn config() -> io::Result<Arc<ClientConfig>> {
+fn untrusting(e: rustls::Error) -> Refusal {
+    let fix = "install ca-certificates, or have SSL_CERT_FILE name a file of certificates, for whoever hosts the proxy";
+    Refusal { fix: Some(fix.into()), ..Refusal::new(Reason::ProxyFailed, format!("certificates of authorities: {e}")) }
+}
+
+fn config() -> Result<Arc<ClientConfig>, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-    let mut config = builder.with_platform_verifier().map_err(io::Error::other)?.with_no_client_auth();
+    let builder = builder.with_safe_default_protocol_versions()?;
+    let mut config = builder.with_platform_verifier()?.with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
