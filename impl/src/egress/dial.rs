@@ -69,7 +69,8 @@ pub async fn vetted(policy: &Policy, target: &Target, shared: &Shared) -> Result
     }
 }
 
-async fn resolve(name: &str, shared: &Shared) -> Option<Vec<IpAddr>> {
+/// All addresses of a name, in time; none where there is none.
+pub async fn resolve(name: &str, shared: &Shared) -> Option<Vec<IpAddr>> {
     // A look-up that takes too long cannot be stopped: the runtime's bound on its threads holds for those.
     let _place = timeout(shared.limits.dns, shared.lookups.acquire()).await.ok()?.ok()?;
     let mut addresses = timeout(shared.limits.dns, shared.network.resolve(name)).await.ok()?.ok()?;

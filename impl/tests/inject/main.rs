@@ -5,7 +5,11 @@
 #[path = "../factory/mod.rs"]
 mod factory;
 mod key;
+mod odd;
 mod refused;
+mod stream;
+mod tls;
+mod wire;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
