@@ -4,6 +4,7 @@
 
 #[path = "../factory/mod.rs"]
 mod factory;
+mod hidden;
 mod key;
 mod odd;
 mod refused;
@@ -13,7 +14,7 @@ mod wire;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use factory::Factory;
@@ -78,7 +79,10 @@ pub fn factory(port: u16, script: &str) -> Factory {
 }
 
 pub fn keep(factory: &Factory) {
-    let mut set = factory.command();
+    keep_by(factory.command());
+}
+
+pub fn keep_by(mut set: Command) {
     let mut set = set.args(["config", "set", "P_KEY", "--secret"]).stdin(Stdio::piped()).spawn().unwrap();
     set.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).unwrap();
     assert!(set.wait().unwrap().success());
