@@ -7,6 +7,7 @@ mod factory;
 mod hidden;
 mod key;
 mod odd;
+mod prompt;
 mod refused;
 mod stream;
 mod tls;

@@ -5,6 +5,7 @@
 mod crowd;
 #[path = "../factory/mod.rs"]
 mod factory;
+mod keys;
 mod life;
 mod strangers;
 
