@@ -58,7 +58,7 @@ fn crash(child: &mut Child) -> ExitStatus {
 }
 
 /// Killed when it is dropped.
-struct Ended(Child);
+pub struct Ended(pub Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
@@ -67,25 +67,34 @@ impl Drop for Ended {
     }
 }
 
-struct Running {
-    run: Ended,
+pub struct Running {
+    pub run: Ended,
     out: BufReader<std::process::ChildStdout>,
-    said: String,
+    pub said: String,
 }
 
 /// An attempt whose step has had its answer.
-fn up(mut command: Command, id: &str) -> Running {
+pub fn up(mut command: Command, id: &str) -> Running {
     command.args(["run", "s", "--attempt", id]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = Ended(command.spawn().unwrap());
-    let (mut out, mut said) = (BufReader::new(run.0.stdout.take().unwrap()), String::new());
-    while !said.ends_with("\nup\n") {
-        assert!(out.read_line(&mut said).unwrap() > 0, "it never came up: {said}");
+    let out = BufReader::new(run.0.stdout.take().unwrap());
+    let mut running = Running { run, out, said: String::new() };
+    running.goes_on();
+    running
+}
+
+impl Running {
+    /// Waits until the step says once more that it is up.
+    pub fn goes_on(&mut self) {
+        self.said.clear();
+        while !self.said.ends_with("\nup\n") {
+            assert!(self.out.read_line(&mut self.said).unwrap() > 0, "it never came up: {}", self.said);
+        }
     }
-    Running { run, out, said }
 }
 
 /// What `run` and its step have said, whole.
-fn finish(mut running: Running, factory: &Factory, id: &str) -> String {
+pub fn finish(mut running: Running, factory: &Factory, id: &str) -> String {
     fs::write(factory.path().join("attempts").join(id).join("artifacts/go"), "").unwrap();
     running.out.read_to_string(&mut running.said).unwrap();
     running.run.0.stderr.take().unwrap().read_to_string(&mut running.said).unwrap();

@@ -4,6 +4,7 @@
 
 #[path = "../factory/mod.rs"]
 mod factory;
+mod flat;
 mod hidden;
 mod key;
 mod odd;
