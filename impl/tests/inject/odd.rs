@@ -30,6 +30,7 @@ fn no_other_form_host_or_path_reaches_the_provider() {
         (wire.request("GET /v1/../../x"), "400 bad-request"),
         (wire.request("GET //evil.example/x"), "400 bad-request"),
         (wire.request("POST /v1") + "Transfer-Encoding: gzip, chunked\r\n", "400 bad-request"),
+        (wire.request("POST /v1") + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "400 bad-request"),
     ];
     for (request, right) in cases {
         let told = wire.say(format!("{request}Connection: close\r\n\r\n").as_bytes()).unwrap();

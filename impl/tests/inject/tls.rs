@@ -73,8 +73,8 @@ fn provider(authority: &Authority, name: &str) -> (u16, Receiver<Arrived>) {
     (port, arrived)
 }
 
-/// What the step says: status, code, body.
-fn asked(host: Host, port: u16, trusted: &Path) -> String {
+/// What the step says (status, code, body), and how many requests carried the key.
+fn asked(host: Host, port: u16, trusted: &Path) -> (String, u64) {
     let script = "curl -sS -i $P_URL/x -H \"Authorization: Bearer $P_KEY\" -H 'x-api-key: mine'";
     let factory = factory_for(&format!("https://localhost:{port}"), script);
     keep(&factory);
@@ -87,7 +87,8 @@ fn asked(host: Host, port: u16, trusted: &Path) -> String {
     let output = run.args(["run", "s", "--attempt", "a"]).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(!out.contains(KEY) && out.starts_with("HTTP/1.1 "), "{out}{}", String::from_utf8_lossy(&output.stderr));
-    out
+    let summary = factory.lines("events.jsonl").pop().unwrap();
+    (out, summary["injected"]["p"].as_u64().unwrap())
 }
 
 #[test]
@@ -101,8 +102,8 @@ fn the_key_goes_to_the_name_that_a_trusted_authority_vouches_for() {
     let (trusted, unknown) = (pem("ours", &ours), pem("other", &other));
     for host in HOSTS {
         let (port, arrived) = provider(&ours, "localhost");
-        let out = asked(host, port, &trusted);
-        assert!(out.starts_with("HTTP/1.1 200 ") && out.ends_with("hello"), "{out}");
+        let (out, count) = asked(host, port, &trusted);
+        assert!(out.starts_with("HTTP/1.1 200 ") && out.ends_with("hello") && count == 1, "{count}: {out}");
         let got = arrived.recv().unwrap();
         assert_eq!(got.head.matches(KEY).count(), 1, "{}", got.head);
         assert!(got.head.contains(&format!("\r\nauthorization: bearer {KEY}\r\n")), "{}", got.head);
@@ -114,7 +115,8 @@ fn the_key_goes_to_the_name_that_a_trusted_authority_vouches_for() {
         assert!(!got.raw.windows(KEY.len()).any(|part| part == KEY.as_bytes()), "in the clear");
         for (name, roots) in [("localhost", &unknown), ("other.example", &trusted), ("127.0.0.1", &trusted)] {
             let (port, arrived) = provider(&ours, name);
-            let out = asked(host, port, roots);
+            let (out, count) = asked(host, port, roots);
+            assert_eq!(count, 0, "{name}: {out}");
             assert!(
                 out.starts_with("HTTP/1.1 502 ") && out.contains("x-kusaw-egress: upstream-error"),
                 "{name}: {out}"
