@@ -24,3 +24,4 @@ pub mod start;
 pub mod stderr;
 pub mod store;
 pub mod user;
+pub mod variables;

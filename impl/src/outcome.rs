@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use nix::sys::signal::Signal;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The time as the records write it: RFC 3339, UTC, milliseconds.
 pub fn timestamp(at: SystemTime) -> String {
@@ -167,6 +167,14 @@ impl std::fmt::Display for Reason {
 impl Serialize for Reason {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.code())
+    }
+}
+
+impl<'de> Deserialize<'de> for Reason {
+    /// A code of another version stands for what a `serve` that did not take an attempt means at least.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {
+        let code = String::deserialize(from)?;
+        Ok(Reason::ALL.iter().copied().find(|known| known.code() == code).unwrap_or(Reason::ServeRefused))
     }
 }
 

@@ -33,6 +33,23 @@ impl Secret {
     }
 }
 
+/// Why there is no value to be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// There is none of this name.
+    #[error("no secret {0} in the store")]
+    Missing(String),
+    /// Its file is there and cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// Its file is damaged, or was encrypted for another key.
+    #[error("{0}")]
+    Damaged(String),
+    /// The key that opens the store is missing or damaged.
+    #[error("{0}")]
+    Key(String),
+}
+
 /// The user's store.
 #[derive(Debug)]
 pub struct Store {
@@ -68,11 +85,23 @@ impl Store {
         replace(&self.file(name), &encrypted)
     }
 
-    /// The value of this name; `NotFound` where there is none.
-    pub fn get(&self, name: &str) -> io::Result<Secret> {
-        let encrypted = read(&self.file(name))?;
-        let decrypted = age::decrypt(&self.identity()?, &encrypted).map_err(io::Error::other)?;
-        Ok(Secret::new(Zeroizing::new(decrypted)))
+    /// The value of this name.
+    ///
+    /// # Errors
+    /// Says which of the two files is at fault.
+    pub fn get(&self, name: &str) -> Result<Secret, Fault> {
+        let file = self.file(name);
+        let encrypted = read(&file).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => Fault::Missing(name.into()),
+            _ => Fault::Unreadable(format!("secret {name}: {e}")),
+        })?;
+        let place = self.keys.join(KEY);
+        let identity = self.identity().map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Fault::Key(format!("{}: {e}", place.display())),
+            _ => Fault::Unreadable(e.to_string()),
+        })?;
+        let damaged = |e| Fault::Damaged(format!("secret {name}: {}: {e}", file.display()));
+        Ok(Secret::new(Zeroizing::new(age::decrypt(&identity, &encrypted).map_err(damaged)?)))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -81,8 +110,8 @@ impl Store {
 
     fn identity(&self) -> io::Result<Identity> {
         let text = Zeroizing::new(read(&self.keys.join(KEY))?);
-        let text = str::from_utf8(&text).map_err(io::Error::other)?;
-        text.trim_end().parse().map_err(|why: &str| io::Error::other(format!("{KEY}: {why}")))
+        let text = str::from_utf8(&text).map_err(|_| io::ErrorKind::InvalidData)?;
+        text.trim_end().parse().map_err(|why: &str| io::Error::new(io::ErrorKind::InvalidData, why))
     }
 
     /// Of the key that is there, or of a new one. Two that make one at a time agree on the first.
@@ -153,7 +182,7 @@ mod tests {
     fn a_value_comes_back_and_stands_nowhere_on_disk() {
         let data = tempfile::tempdir().unwrap();
         let store = Store::at(data.path());
-        assert_eq!(store.get("k").err().unwrap().kind(), io::ErrorKind::NotFound);
+        assert_eq!(store.get("k").err(), Some(Fault::Missing("k".into())));
         for value in ["canary-one", "canary-two"] {
             store.set("k", &secret(value)).unwrap();
             assert_eq!(store.get("k").unwrap().expose(), value.as_bytes());

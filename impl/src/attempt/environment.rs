@@ -7,29 +7,7 @@ use std::path::Path;
 use crate::egress::grant::PROXY_PORT;
 use crate::process::path;
 use crate::reach::{Connect, Reach};
-
-/// Passed through from the caller when set.
-const FROM_CALLER: &[&str] = &[
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "COLORTERM",
-    "TZ",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "SSL_CERT_FILE",
-    "NODE_EXTRA_CA_CERTS",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-];
-
-/// The user's own proxy settings: left alone in open mode, replaced in allowlist mode.
-const PROXY: &[&str] = &["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
-const NO_PROXY: &[&str] = &["NO_PROXY", "no_proxy"];
-const OPEN_ONLY: &[&str] = &["ALL_PROXY", "all_proxy"];
+use crate::variables::{FROM_CALLER, NO_PROXY, OPEN_ONLY, PROXY};
 
 /// Searched when the caller has no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -83,7 +61,7 @@ fn absolute_entries(path: &OsStr) -> OsString {
 mod tests {
     use super::*;
     use crate::egress::grant::Grant;
-    use crate::reach::Temp;
+    use crate::reach::{Shown, Temp};
 
     fn shown(connect: Connect) -> String {
         let reach =
@@ -137,5 +115,22 @@ mod tests {
         CI=1
         TERM=dumb
         ");
+    }
+
+    /// What is set is in the list, and all of the list can be set.
+    #[test]
+    fn nothing_is_set_that_is_not_listed_and_nothing_listed_is_forgotten() {
+        use crate::variables::{OWN, is_listed};
+        use std::collections::BTreeSet;
+        let known = [FROM_CALLER, OWN, PROXY, NO_PROXY, OPEN_ONLY].concat();
+        let caller: Vec<_> = known.iter().chain(&["LC_ALL", "OTHER"]).map(|name| (name.into(), "x".into())).collect();
+        let mut set = BTreeSet::new();
+        for connect in [Connect::Anywhere, Connect::Allowed(Grant::default())] {
+            let git = Shown { from: "/a".into(), to: "/b".into(), write: true };
+            let reach = Reach { connect, instead: vec![git], ..Reach::default() };
+            set.extend(inside(&reach, &caller, &[]).into_iter().map(|(name, _)| name.into_string().unwrap()));
+        }
+        assert!(set.iter().all(|name| is_listed(name)), "{set:?}");
+        assert!(known.iter().all(|name| set.contains(*name)), "{set:?}");
     }
 }

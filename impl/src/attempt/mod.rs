@@ -49,6 +49,10 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<i32, Refusal>
     result.map(|_| code)
 }
 
+fn unfit(wrong: inject::Wrong) -> Refusal {
+    Refusal { fix: Some(wrong.fix), ..Refusal::new(Reason::BadSettings, wrong.what) }
+}
+
 struct Attempt<'a> {
     factory: &'a Path,
     settings: &'a Settings,
@@ -69,7 +73,7 @@ impl<'a> Attempt<'a> {
             return Err(Refusal::new(Reason::UnknownStep, complaint.did_you_mean(name, &known)));
         };
         let effective = settings::effective::of(settings, step);
-        let injected = inject::of(settings, step).map_err(|why| Refusal::new(Reason::BadSettings, why))?;
+        let injected = inject::of(settings, step).map_err(unfit)?;
         let routes = injected.into_iter().map(|one| Ok(one.route(segment()?))).collect::<std::io::Result<_>>();
         let routes = routes.map_err(|e| Refusal::new(Reason::SetupFailed, e))?;
         Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, routes })
@@ -121,7 +125,7 @@ impl<'a> Attempt<'a> {
         if self.effective.mode == Mode::Off {
             return Ok(());
         }
-        let injected = inject::of(self.settings, self.step).map_err(|why| Refusal::new(Reason::BadSettings, why))?;
+        let injected = inject::of(self.settings, self.step).map_err(unfit)?;
         for one in &injected {
             let store = Store::own().map_err(|e| Refusal::new(Reason::SecretStore, e))?;
             if !store.has(&one.secret) {

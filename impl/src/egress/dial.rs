@@ -88,7 +88,8 @@ pub async fn vetted(attempt: &Attempt, target: &Target) -> Result<Vec<SocketAddr
     }
 }
 
-async fn resolve(attempt: &Attempt, name: &str) -> Option<Answer> {
+/// All addresses of a name, in time; none where there is none.
+pub async fn resolve(attempt: &Attempt, name: &str) -> Option<Answer> {
     let dns = attempt.shared.limits.dns;
     let place = timeout(dns, attempt.lookups.next()).await.ok()??;
     let mut answer = timeout(dns, attempt.shared.network.resolve(name, place)).await.ok()?.ok()?;

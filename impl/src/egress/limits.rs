@@ -67,6 +67,10 @@ pub struct Limits {
     pub burst: u32,
     /// For what is under way when an attempt ends.
     pub drain: Duration,
+    /// Bytes of the body of a request that a key is added to; streamed, never held.
+    pub inject_body: u64,
+    /// Such a request, or its answer, without a byte either way: models think silently. Nothing bounds how long it flows.
+    pub inject_idle: Duration,
 }
 
 impl Default for Limits {
@@ -98,6 +102,8 @@ impl Default for Limits {
             rate: 10_000,
             burst: 1_000,
             drain: Duration::from_secs(2),
+            inject_body: 64 << 20,
+            inject_idle: Duration::from_secs(10 * 60),
         }
     }
 }

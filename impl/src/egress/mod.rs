@@ -38,7 +38,7 @@ use crate::outcome::{Reason, Refusal};
 use crate::serve::registration::{Ended, Registration};
 use crate::stderr;
 use grant::Grant;
-use runtime::{Admitted, NotAdmitted, Proxy};
+use runtime::{Admitted, Proxy};
 
 /// Descriptors a useful proxy needs at least.
 const DESCRIPTORS: u64 = 64;
@@ -83,13 +83,11 @@ impl Egress {
 
     /// Starts a proxy on these listeners, one for each of the grant's, or two; it answers when this returns.
     pub fn start(&mut self, listeners: Vec<OwnedFd>) -> Result<(), Refusal> {
-        let started = || -> Result<_, NotAdmitted> {
-            let proxy = Proxy::start(1)?;
-            let (log, events) = (self.log.try_clone()?, self.events.try_clone()?);
-            let admitted = proxy.admit(&self.id, &self.grant, listeners, log, events)?;
-            Ok(Hosted::Here(proxy, admitted))
-        };
-        self.hosted = Some(started().map_err(|e| Refusal::new(Reason::ProxyFailed, e))?);
+        let failed = |e: io::Error| Refusal::new(Reason::ProxyFailed, e);
+        let proxy = Proxy::start(1).map_err(failed)?;
+        let (log, events) = (self.log.try_clone().map_err(failed)?, self.events.try_clone().map_err(failed)?);
+        let admitted = proxy.admit(&self.id, &self.grant, listeners, log, events).map_err(of_own)?;
+        self.hosted = Some(Hosted::Here(proxy, admitted));
         Ok(())
     }
 
@@ -127,4 +125,12 @@ fn raise_descriptors() -> io::Result<()> {
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
     }
     Ok(())
+}
+
+/// Where this process answers for its own attempt alone, what is not left was not taken by others.
+fn of_own(refusal: Refusal) -> Refusal {
+    match refusal.reason {
+        Reason::ServeFull => Refusal::new(Reason::ProxyFailed, refusal.detail),
+        _ => refusal,
+    }
 }

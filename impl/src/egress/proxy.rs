@@ -108,11 +108,7 @@ async fn accept(
                 Role::Lease(port) => leased(stream, port, &attempt, ended).await,
                 Role::Inject => {
                     let Some(injection) = &attempt.injection else { return };
-                    let mut ended = ended;
-                    tokio::select! {
-                        () = injection.serve(stream) => {}
-                        _ = ended.changed() => {}
-                    }
+                    injection.serve(stream, &attempt, ended).await;
                 }
             }
             drop(places);

@@ -13,15 +13,15 @@ use tokio::task::JoinSet;
 
 use super::grant::Grant;
 use super::inject::Injection;
-use super::limits::{self, Full};
+use super::limits;
 use super::log::Log;
 use super::policy::Policy;
 use super::proxy::{self, Attempt};
+use crate::outcome::{Reason, Refusal};
 use crate::store::Store;
 
-/// Threads for look-ups, made when they are needed: the proxy's, which have their limits, and as many for the providers of
-/// injected keys.
-const RESOLVERS: usize = 64;
+/// Threads for look-ups, made when they are needed; no more are asked for at a time.
+const RESOLVERS: usize = 32;
 
 /// A process's proxy. Dropped, it answers nobody any more.
 #[derive(Debug)]
@@ -40,17 +40,6 @@ pub struct Admitted {
     runtime: Handle,
     /// For its own descriptors.
     _places: OwnedSemaphorePermit,
-}
-
-/// Why an attempt is not answered for.
-#[derive(Debug, thiserror::Error)]
-pub enum NotAdmitted {
-    /// There is no room for it.
-    #[error(transparent)]
-    Full(#[from] Full),
-    /// Something went wrong.
-    #[error(transparent)]
-    Failed(#[from] io::Error),
 }
 
 impl Proxy {
@@ -76,8 +65,8 @@ impl Proxy {
         listeners: Vec<OwnedFd>,
         log: File,
         events: File,
-    ) -> Result<Admitted, NotAdmitted> {
-        let runtime = self.handle()?;
+    ) -> Result<Admitted, Refusal> {
+        let runtime = self.handle().map_err(failed)?;
         let _entered = runtime.enter();
         admit(id, grant, listeners, log, events)
     }
@@ -87,25 +76,19 @@ impl Proxy {
 /// each of the grant's, in its order, or two for each.
 ///
 /// # Errors
-/// Where its listeners are not those, or nothing is left for them; and those of the secret store.
-pub fn admit(
-    id: &str,
-    grant: &Grant,
-    listeners: Vec<OwnedFd>,
-    log: File,
-    events: File,
-) -> Result<Admitted, NotAdmitted> {
+/// A refusal of the attempt; where a key cannot be had, with that as its reason.
+pub fn admit(id: &str, grant: &Grant, listeners: Vec<OwnedFd>, log: File, events: File) -> Result<Admitted, Refusal> {
     let roles = grant.listeners();
     let families = listeners.len() / roles.len();
     if ![1, 2].contains(&families) || listeners.len() != families * roles.len() {
         let (got, wanted) = (listeners.len(), roles.len());
-        return Err(io::Error::other(format!("{got} listeners for {wanted} ports")).into());
+        return Err(failed(io::Error::other(format!("{got} listeners for {wanted} ports"))));
     }
     let shared = limits::process();
-    let places = shared.admit(listeners.len())?;
+    let places = shared.admit(listeners.len()).map_err(|full| Refusal::new(Reason::ServeFull, full))?;
     let policy = Policy::new(&grant.entries);
     let injection = match grant.inject_port() {
-        Some(port) => Some(Injection::open(&grant.inject, port, &Store::own()?)?),
+        Some(port) => Some(Injection::open(&grant.inject, port, &own_store()?)?),
         None => None,
     };
     let log = Log::new(id, log, events);
@@ -114,10 +97,18 @@ pub fn admit(
     let mut listening = JoinSet::new();
     let of_ports = roles.into_iter().flat_map(|(_, role)| std::iter::repeat_n(role, families));
     for (listener, role) in listeners.into_iter().zip(of_ports) {
-        let listener = proxy::adopt(TcpListener::from(listener))?;
+        let listener = proxy::adopt(TcpListener::from(listener)).map_err(failed)?;
         listening.spawn(proxy::serve(listener, role, attempt.clone(), stopped.clone()));
     }
     Ok(Admitted { attempt, stop, listening, runtime: Handle::current(), _places: places })
+}
+
+fn failed(e: io::Error) -> Refusal {
+    Refusal::new(Reason::ProxyFailed, e)
+}
+
+fn own_store() -> Result<Store, Refusal> {
+    Store::own().map_err(|e| Refusal::new(Reason::SecretStore, e))
 }
 
 impl Drop for Proxy {

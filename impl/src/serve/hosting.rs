@@ -18,7 +18,8 @@ use tokio::time::timeout;
 use super::message::{Answer, Request, Serving};
 use super::received::{Received, answer, receive};
 use super::{peer, received};
-use crate::egress::runtime::{self, NotAdmitted};
+use crate::egress::runtime;
+use crate::outcome::{Reason, Refusal};
 
 /// Connections at a time that are not registered yet; more wait to be taken.
 const NEW: usize = 256;
@@ -103,8 +104,8 @@ async fn conversation(
     stopped: watch::Receiver<()>,
 ) {
     let said = match request {
-        Err(e) => Answer::Refused { why: e.to_string() },
-        Ok(Received { request: Request::End, .. }) => Answer::Refused { why: "no attempt has begun".into() },
+        Err(e) => refused(e).into(),
+        Ok(Received { request: Request::End, .. }) => refused("no attempt has begun").into(),
         Ok(Received { request: Request::Status, .. }) => {
             let attempts = shared.attempts.load(Ordering::Relaxed);
             Answer::Status(Serving { pid: std::process::id(), since: shared.since.clone(), attempts })
@@ -118,12 +119,11 @@ async fn conversation(
 /// A whole attempt; the value is the last word on it.
 async fn attempt(stream: &UnixStream, received: Received, shared: &Shared, mut stopped: watch::Receiver<()>) -> Answer {
     let admitted = received::attempt(received)
-        .map_err(NotAdmitted::Failed)
+        .map_err(refused)
         .and_then(|(id, grant, listeners, [log, events])| runtime::admit(&id, &grant, listeners, log, events));
     let admitted = match admitted {
         Ok(admitted) => admitted,
-        Err(NotAdmitted::Full(full)) => return Answer::Full { why: full.to_string() },
-        Err(e) => return Answer::Refused { why: e.to_string() },
+        Err(refusal) => return refusal.into(),
     };
     shared.attempts.fetch_add(1, Ordering::Relaxed);
     if in_time(answer(stream, &Answer::Admitted)).await.is_ok() {
@@ -136,6 +136,10 @@ async fn attempt(stream: &UnixStream, received: Received, shared: &Shared, mut s
     let ended = admitted.end().await;
     shared.attempts.fetch_sub(1, Ordering::Relaxed);
     Answer::Ended { error: ended.err().map(|e| e.to_string()) }
+}
+
+fn refused(why: impl std::fmt::Display) -> Refusal {
+    Refusal::new(Reason::ServeRefused, why)
 }
 
 async fn in_time<T>(what: impl Future<Output = io::Result<T>>) -> io::Result<T> {

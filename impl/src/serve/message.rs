@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::egress::grant::Grant;
+use crate::outcome::{Reason, Refusal};
 
 /// Changes with the meaning of anything here.
 pub const PROTOCOL: u32 = 1;
@@ -40,11 +41,12 @@ pub enum Answer {
     Refused {
         /// Why.
         why: String,
-    },
-    /// It answers for as many as it can: the same attempt may be taken later.
-    Full {
-        /// What is missing.
-        why: String,
+        /// The reason of the attempt's refusal.
+        #[serde(default = "not_taken")]
+        reason: Reason,
+        /// Instead of the reason's general fix.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fix: Option<String>,
     },
     /// The attempt's summary is written.
     Ended {
@@ -53,6 +55,16 @@ pub enum Answer {
     },
     /// Who it is.
     Status(Serving),
+}
+
+fn not_taken() -> Reason {
+    Reason::ServeRefused
+}
+
+impl From<Refusal> for Answer {
+    fn from(Refusal { reason, detail, fix, .. }: Refusal) -> Answer {
+        Answer::Refused { why: detail, reason, fix }
+    }
 }
 
 /// A `serve` that runs.
@@ -115,8 +127,16 @@ mod tests {
             assert_eq!(decode(&bytes[4..]), Ok(request));
         }
         let serving = Serving { pid: 1, since: "s".into(), attempts: 2 };
-        for answer in [Answer::Admitted, Answer::Ended { error: None }, Answer::Status(serving)] {
+        let refused = Refusal { fix: Some("f".into()), ..Refusal::new(Reason::NoSecret, "d") };
+        for answer in [Answer::Admitted, Answer::Ended { error: None }, Answer::Status(serving), refused.into()] {
             assert_eq!(decode(&encode(&answer)[4..]), Ok(answer));
+        }
+        for odd in [
+            r#"{"protocol":1,"answer":"refused","why":"w"}"#,
+            r#"{"protocol":1,"answer":"refused","why":"w","reason":"new"}"#,
+        ] {
+            let refused = Answer::Refused { why: "w".into(), reason: Reason::ServeRefused, fix: None };
+            assert_eq!(decode(odd.as_bytes()), Ok(refused));
         }
     }
 

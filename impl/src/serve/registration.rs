@@ -53,8 +53,7 @@ impl Registration {
         let request = Request::Attempt { attempt: id.into(), grant: grant.clone() };
         match ask(&stream, &request, &descriptors.collect::<Vec<_>>(), until) {
             Ok(Answer::Admitted) => Ok(Some(Registration(stream))),
-            Ok(Answer::Refused { why }) => Err(refused(factory, why)),
-            Ok(Answer::Full { why }) => Err(Refusal::new(Reason::ServeFull, at(factory, why))),
+            Ok(Answer::Refused { why, reason, fix }) => Err(Refusal { reason, fix, ..refused(factory, why) }),
             Ok(other) => Err(refused(factory, format!("it said {other:?}"))),
             Err(e) => Err(refused(factory, e)),
         }
@@ -85,7 +84,7 @@ pub fn serving(factory: &Path) -> io::Result<Option<Serving>> {
     let Some(stream) = connect(factory, until)? else { return Ok(None) };
     match ask(&stream, &Request::Status, &[], until)? {
         Answer::Status(serving) => Ok(Some(serving)),
-        Answer::Refused { why } => Err(io::Error::other(why)),
+        Answer::Refused { why, .. } => Err(io::Error::other(why)),
         other => Err(io::Error::other(format!("it said {other:?}"))),
     }
 }

@@ -84,8 +84,10 @@ impl Check<'_> {
         }
         if let Inject::Entries(entries) = &block.egress.inject {
             for entry in entries {
-                inject::check(entry)
-                    .map_err(|(part, why)| self.at(&entry.name, &format!("{key}.egress.inject.{part}"), why))?;
+                inject::check(entry).map_err(|wrong| {
+                    let complaint = self.at(&entry.name, &format!("{key}.egress.inject.{}", wrong.key), wrong.what);
+                    Box::new(complaint.fix(wrong.fix))
+                })?;
             }
         }
         Ok(())
@@ -94,7 +96,8 @@ impl Check<'_> {
     /// Keys that a step gets, put together: its own block adds to the factory's.
     fn injected(&self, step: &Step, key: &str) -> Checked {
         let key = format!("{key}.sandbox.egress.inject");
-        let all = inject::of(self.settings, step).map_err(|why| self.about(&key, why))?;
+        let all =
+            inject::of(self.settings, step).map_err(|wrong| Box::new(self.about(&key, wrong.what).fix(wrong.fix)))?;
         let is_open = allowlist::network(self.settings, step) == Network::Open;
         if !all.is_empty() && is_open && effective::of(self.settings, step).mode == Mode::Required {
             let complaint = self.about(&key, "the network is open: keys are only kept out with network: allowlist");

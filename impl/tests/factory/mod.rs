@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unsafe_code, reason = "each test file uses a part")]
 
 pub mod fault;
+pub mod serve;
 pub mod tty;
 
 use std::fs;
@@ -27,6 +28,16 @@ pub fn heed(command: &mut Command) {
     };
     // SAFETY: runs between fork and exec and only makes system calls.
     unsafe { command.pre_exec(heed) };
+}
+
+/// Nobody's.
+const USER: u32 = 54321;
+
+fn as_user(user: u32) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args([format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".into()]);
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command
 }
 
 pub struct Factory {
@@ -101,23 +112,29 @@ impl Factory {
 
     /// By an ordinary user, also where the tests run as root: then from copies that the user can reach.
     pub fn command_of_a_user(&self) -> Command {
-        const USER: u32 = 54321; // nobody's
         if !nix::unistd::geteuid().is_root() {
             return self.command();
         }
         let bin = self.folder.path().join("bin");
-        fs::create_dir(&bin).unwrap();
-        let own = Path::new(env!("CARGO_BIN_EXE_kusaw"));
-        for program in [own, &own.with_file_name("kusaw-enter")] {
-            fs::copy(program, bin.join(program.file_name().unwrap())).unwrap();
+        if !bin.exists() {
+            fs::create_dir(&bin).unwrap();
+            let own = Path::new(env!("CARGO_BIN_EXE_kusaw"));
+            for program in [own, &own.with_file_name("kusaw-enter")] {
+                fs::copy(program, bin.join(program.file_name().unwrap())).unwrap();
+            }
+            let owned = Command::new("chown").args(["-R", &USER.to_string()]).arg(self.folder.path()).status();
+            assert!(owned.unwrap().success());
         }
-        let owned = Command::new("chown").args(["-R", &USER.to_string()]).arg(self.folder.path()).status();
-        assert!(owned.unwrap().success());
-        let mut command = Command::new("setpriv");
-        let user = [format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".into()];
-        command.args(user).arg(bin.join("kusaw")).arg("--factory").arg(self.path());
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        let mut command = as_user(USER);
+        command.arg(bin.join("kusaw")).arg("--factory").arg(self.path()).stdin(Stdio::null());
         command.env("HOME", self.home()).env("TMPDIR", self.tmp());
+        command
+    }
+
+    /// Another program by that user.
+    pub fn program_of_a_user(&self, program: &str) -> Command {
+        let mut command = if nix::unistd::geteuid().is_root() { as_user(USER) } else { Command::new("env") };
+        command.arg(program).stdin(Stdio::null());
         command
     }
 

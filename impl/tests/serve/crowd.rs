@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use super::factory::{Factory, factory, wait_until};
 use super::{Serve, WAITS, asks, events, serving, summaries, try_start};
 
-const ATTEMPTS: usize = 200;
-const AT_ONCE: usize = 20;
+pub const ATTEMPTS: usize = 200;
+pub const AT_ONCE: usize = 20;
 
 /// Asks its own origin through the proxy and directly, then those of three others, and a host of its own that is blocked. The
 /// path says who asks. Without a process for each question.
@@ -80,7 +80,7 @@ impl Origins {
 }
 
 /// Threads, descriptors, and memory in KiB.
-fn burden(serve: &Serve) -> (usize, usize, usize) {
+pub fn burden(serve: &Serve) -> (usize, usize, usize) {
     let process = format!("/proc/{}", serve.0.id());
     let status = fs::read_to_string(format!("{process}/status")).unwrap();
     let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok());
@@ -88,6 +88,12 @@ fn burden(serve: &Serve) -> (usize, usize, usize) {
 }
 
 fn run_all(factory: &Factory, numbers: std::ops::Range<usize>, six: bool) {
+    let own = if six { "200\n".repeat(4) } else { "200\n".repeat(3) };
+    run_each(factory, numbers, &(own + &"403\nnone\n".repeat(3) + "403\n"));
+}
+
+/// Runs the steps of these numbers, so many at a time; each says the same.
+pub fn run_each(factory: &Factory, numbers: std::ops::Range<usize>, wanted: &str) {
     let next = AtomicUsize::new(numbers.start);
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
@@ -99,9 +105,7 @@ fn run_all(factory: &Factory, numbers: std::ops::Range<usize>, six: bool) {
                     }
                     let (step, id) = (format!("s{n}"), format!("a{n}"));
                     let output = factory.command().args(["run", &step, "--attempt", &id]).output().unwrap();
-                    let own = if six { "200\n".repeat(4) } else { "200\n".repeat(3) };
-                    let said = String::from_utf8_lossy(&output.stdout);
-                    assert_eq!(said, own + &"403\nnone\n".repeat(3) + "403\n", "{n}: {output:?}");
+                    assert_eq!(String::from_utf8_lossy(&output.stdout), wanted, "{n}: {output:?}");
                 }
             });
         }
@@ -136,12 +140,17 @@ fn no_attempt_reaches_what_is_another_s_and_nothing_is_left_of_them() {
         assert_eq!((summaries(&factory, &id).len(), events(&factory, &id).len()), (1, 3), "{n}");
         assert_eq!(summaries(&factory, &id)[0]["blocked_total"], 4, "{n}");
     }
+    assert_light(&serve, at_first, memory);
+}
+
+/// It has the threads and descriptors of the beginning, and no more memory than after the first attempts.
+pub fn assert_light(serve: &Serve, at_first: (usize, usize, usize), memory: usize) {
     let started = Instant::now();
     wait_until(|| {
-        let now = burden(&serve);
+        let now = burden(serve);
         (now.0, now.1) == (at_first.0, at_first.1) || started.elapsed() > Duration::from_secs(15)
     });
-    let now = burden(&serve);
+    let now = burden(serve);
     assert_eq!((now.0, now.1), (at_first.0, at_first.1), "threads and descriptors");
     assert!(now.2 < memory + 2048, "{memory} KiB after {AT_ONCE} attempts, {} after {ATTEMPTS}", now.2);
 }

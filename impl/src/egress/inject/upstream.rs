@@ -2,32 +2,26 @@
 //! the upstream's own name.
 #![forbid(unsafe_code)]
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicU64;
 
-use http_body_util::Limited;
-use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use rustls_platform_verifier::BuilderVerifierExt;
-use tokio::net::{TcpStream, lookup_host};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use super::Told;
+use super::flow::{Bounded, Clock, Timed};
 use super::route;
-
-const DNS: Duration = Duration::from_secs(5);
-const CONNECT: Duration = Duration::from_secs(10);
-
-/// Answers used, at most.
-const ANSWERS: usize = 3;
-
-/// Largest head of an answer in bytes.
-const HEAD: usize = 64 << 10;
+use crate::egress::dial;
+use crate::egress::log::Failure;
+use crate::egress::proxy::Attempt;
+use crate::outcome::{Reason, Refusal};
 
 /// One provider.
 pub struct Upstream {
@@ -38,69 +32,81 @@ pub struct Upstream {
     tls: Option<(TlsConnector, ServerName<'static>)>,
 }
 
-type Sender = SendRequest<Limited<Incoming>>;
+/// Sends the one request of a connection.
+pub type Sender = SendRequest<Bounded>;
+
+/// What has to be driven meanwhile.
+pub type Connection = http1::Connection<TokioIo<Timed<Box<dyn Stream>>>, Bounded>;
+
+/// Of whatever kind.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Upstream {
     /// Of an origin as [`route::origin`] takes it; nothing is connected yet.
-    pub fn new(origin: &str) -> io::Result<Upstream> {
-        let (tls, host, port) = route::origin(origin).map_err(io::Error::other)?;
+    ///
+    /// # Errors
+    /// Where it is no origin, or nothing says whom to trust.
+    pub fn new(origin: &str) -> Result<Upstream, Refusal> {
+        let wrong = |why: &dyn std::fmt::Display| Refusal::new(Reason::BadSettings, format!("{origin}: {why}"));
+        let (tls, host, port) = route::origin(origin).map_err(|why| wrong(&why))?;
         let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority).to_string();
         let host = host.trim_matches(['[', ']']).to_string();
-        let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-        let tls = if tls { Some((TlsConnector::from(config()?), name)) } else { None };
+        let name = ServerName::try_from(host.clone()).map_err(|why| wrong(&why))?;
+        let tls = if tls { Some((TlsConnector::from(config().map_err(untrusting)?), name)) } else { None };
         Ok(Upstream { authority, host, port, tls })
     }
 
-    /// A connection for one request; the status and code to tell otherwise.
-    pub async fn connect(&self) -> Result<Sender, (u16, &'static str)> {
-        let found = timeout(DNS, lookup_host((self.host.as_str(), self.port))).await;
-        let found: Vec<SocketAddr> = found.ok().and_then(Result::ok).into_iter().flatten().collect();
-        if found.is_empty() {
-            return Err((502, "dns-failure"));
-        }
-        let named = self.host == "localhost" || self.host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
-        if !found.iter().all(|address| may_dial(address.ip(), named)) {
-            return Err((403, "private-address"));
-        }
-        let mut last = (502, "connect-failed");
-        for address in found.into_iter().take(ANSWERS) {
-            match timeout(CONNECT, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => {
-                    let _ = stream.set_nodelay(true);
-                    return self.speak(stream).await;
-                }
-                Ok(Err(_)) => last = (502, "connect-failed"),
-                Err(_) => last = (504, "connect-timeout"),
+    /// A connection for one request, whose bytes move the clock; the first that goes out is counted. What to tell otherwise.
+    pub async fn connect(
+        &self,
+        attempt: &Attempt,
+        clock: &Clock,
+        sent: &Arc<AtomicU64>,
+    ) -> Result<(Sender, Connection), Told> {
+        let addresses = self.addresses(attempt).await?;
+        let (stream, _) = dial::connect(attempt, addresses).await.map_err(|failure| match failure {
+            Failure::Timeout => (504, "connect-timeout"),
+            _ => (502, "connect-failed"),
+        })?;
+        let stream: Box<dyn Stream> = match &self.tls {
+            None => Box::new(stream),
+            Some((tls, name)) => {
+                let secure = timeout(attempt.shared.limits.connect, tls.connect(name.clone(), stream)).await;
+                Box::new(secure.map_err(|_| (504, "connect-timeout"))?.map_err(|_| FAILED)?)
             }
-        }
-        Err(last)
+        };
+        let mut client = http1::Builder::new();
+        client.max_buf_size(attempt.shared.limits.head);
+        client.handshake(TokioIo::new(Timed::new(stream, clock, Some(sent)))).await.map_err(|_| FAILED)
     }
 
-    async fn speak(&self, stream: TcpStream) -> Result<Sender, (u16, &'static str)> {
-        let failed = (502, "upstream-error");
-        let mut client = http1::Builder::new();
-        client.max_buf_size(HEAD);
-        match &self.tls {
-            None => {
-                let (sender, connection) = client.handshake(TokioIo::new(stream)).await.map_err(|_| failed)?;
-                tokio::spawn(connection);
-                Ok(sender)
-            }
-            Some((tls, name)) => {
-                let secure = timeout(CONNECT, tls.connect(name.clone(), stream)).await;
-                let secure = secure.map_err(|_| (504, "connect-timeout"))?.map_err(|_| failed)?;
-                let (sender, connection) = client.handshake(TokioIo::new(secure)).await.map_err(|_| failed)?;
-                tokio::spawn(connection);
-                Ok(sender)
-            }
+    async fn addresses(&self, attempt: &Attempt) -> Result<Vec<SocketAddr>, Told> {
+        let found = match self.host.parse() {
+            Ok(address) => vec![address],
+            Err(_) => dial::resolve(attempt, &self.host).await.ok_or((502, "dns-failure"))?.addresses,
+        };
+        let named = self.host == "localhost" || self.host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
+        if !found.iter().all(|address| may_dial(*address, named)) {
+            return Err((403, "private-address"));
         }
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, self.port)).collect())
     }
 }
 
-fn config() -> io::Result<Arc<ClientConfig>> {
+/// It did not answer as a provider does.
+pub const FAILED: Told = (502, "upstream-error");
+
+fn untrusting(e: rustls::Error) -> Refusal {
+    let fix = "install ca-certificates, or have SSL_CERT_FILE name a file of certificates, for whoever hosts the proxy";
+    Refusal { fix: Some(fix.into()), ..Refusal::new(Reason::ProxyFailed, format!("certificates of authorities: {e}")) }
+}
+
+fn config() -> Result<Arc<ClientConfig>, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-    let mut config = builder.with_platform_verifier().map_err(io::Error::other)?.with_no_client_auth();
+    let builder = builder.with_safe_default_protocol_versions()?;
+    let mut config = builder.with_platform_verifier()?.with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }

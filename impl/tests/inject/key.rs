@@ -1,55 +1,6 @@
-//! Injected keys through the real sandbox, judged at a fake provider on the host's loopback.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! Who gets the key, and what else of a request arrives.
 
-mod factory;
-
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::process::Stdio;
-use std::sync::mpsc::{Receiver, channel};
-
-use factory::Factory;
-
-const KEY: &str = "sk-canary-4f9b2c7d";
-
-/// Answers every request with the same bytes and hands over each head that arrived.
-fn provider(answer: &'static str) -> (u16, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (port, (told, heads)) = (listener.local_addr().unwrap().port(), channel());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let (mut head, mut piece) = (Vec::new(), [0; 4096]);
-            while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-                match stream.read(&mut piece) {
-                    Ok(n) if n > 0 => head.extend_from_slice(&piece[..n]),
-                    _ => break,
-                }
-            }
-            let _ = told.send(String::from_utf8_lossy(&head).to_ascii_lowercase());
-            let _ = stream.write_all(answer.as_bytes());
-        }
-    });
-    (port, heads)
-}
-
-fn factory(port: u16, script: &str) -> Factory {
-    let inject = format!(
-        "{{name: p, upstream: 'http://127.0.0.1:{port}', base_url_env: P_URL, base_path: /v1, key_env: P_KEY}}"
-    );
-    let yaml = format!(
-        "sandbox: {{mode: required, network: allowlist, egress: {{inject: [{inject}]}}}}\nsteps:\n  s:\n    run: [sh, -c, {script:?}]\n"
-    );
-    Factory::new(&yaml)
-}
-
-fn keep(factory: &Factory) {
-    let mut set = factory.command();
-    let mut set = set.args(["config", "set", "P_KEY", "--secret"]).stdin(Stdio::piped()).spawn().unwrap();
-    set.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).unwrap();
-    assert!(set.wait().unwrap().success());
-}
-
-const OK: &str = "HTTP/1.1 200 OK\r\nset-cookie: a=b\r\ncontent-length: 5\r\n\r\nhello";
+use super::{KEY, OK, factory, keep, provider};
 
 #[test]
 fn the_provider_gets_the_key_and_the_step_the_placeholder() {
