@@ -168,7 +168,8 @@ fn planted_summary(scene: &mut Scene) -> StepResult {
     let text = std::fs::read_to_string(observe::path(observation, scene.last()?)?).unwrap_or_default();
     let again: String = text.lines().filter(|l| l.contains(SUMMARY)).map(|l| format!("{l}\n")).collect();
     let (held, seen) = LogCheck::Summary.judge(&observe::parse(&format!("{text}{again}"), observation)?);
-    scene.control(ControlKind::Planted, !again.is_empty() && !held, format!("planted: {seen}"));
+    // Without any there is none to repeat; the judgement is red already, and no control may take its place.
+    scene.control(ControlKind::Planted, !held, format!("planted: {seen}"));
     Ok(())
 }
 
@@ -187,7 +188,10 @@ async fn planted_less(scene: &mut Scene) -> StepResult {
 #[then(regex = r#"^bare, "(.+)" changes a copy of its log$"#)]
 async fn changes_a_copy(scene: &mut Scene, command: String) -> StepResult {
     const LOG: &str = "{egress-log}";
-    let text = observe::text(observation(false)?.ok_or("the driver shows no log")?, scene.last()?)?;
+    /// For a log that the step has emptied: that is red, and no control may take its place.
+    const STAND_IN: &str = "before.example\n";
+    let log = observe::text(observation(false)?.ok_or("the driver shows no log")?, scene.last()?)?;
+    let text = if log.is_empty() { STAND_IN.to_owned() } else { log };
     let folder = scene.factory().join("bare-log");
     let told = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(told)?;
@@ -196,7 +200,7 @@ async fn changes_a_copy(scene: &mut Scene, command: String) -> StepResult {
     let command = format!("export TMPDIR={}\n{}", folder.display(), command.replace(LOG, &copy.display().to_string()));
     let bare = scene.bare(&scene.shell(&command)?).await?;
     let left = std::fs::read_to_string(&copy).ok();
-    let changed = !text.is_empty() && left.as_ref() != Some(&text);
+    let changed = left.as_ref() != Some(&text);
     let seen = format!("bare: changed: {changed}; exit {:?}: {}", bare.exit, bare.output());
     scene.control(ControlKind::Bare, changed, crate::text::line(seen.as_bytes(), 300));
     Ok(())
