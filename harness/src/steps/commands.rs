@@ -85,11 +85,13 @@ async fn does_not_hold(scene: &mut Scene, plan: &Plan, id: &str, kind: ControlKi
     Ok(())
 }
 
-/// What a line that begins with the probe's id says: `ok`, or anything else.
+/// What a line that begins with the probe's id says: `ok`, or anything else; none where there is no such line, or where the
+/// doctor says that it has not tried.
 fn probe(said: &Launch, id: &str) -> (Option<bool>, String) {
     let output = said.output();
     let row = output.lines().find(|line| line.split_whitespace().next() == Some(id));
-    let ok = row.map(|row| row.split_whitespace().nth(1).is_some_and(|word| word.trim_end_matches(':') == "ok"));
+    let word = row.and_then(|row| row.split_whitespace().nth(1)).map(|word| word.trim_end_matches(':'));
+    let ok = word.filter(|word| *word != "not").map(|word| word == "ok");
     (ok, format!("exit {:?}: {}", said.exit, row.unwrap_or("no such line")))
 }
 
