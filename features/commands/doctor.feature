@@ -15,30 +15,41 @@ Feature: The doctor
       Then the doctor says that "P5" holds
       And planted, with the host "unknown.example" alone allowed the doctor says that "P5" does not hold
 
-    Scenario: a blocked host and a direct connection are tried as well
+    Scenario: P6 holds: a blocked host is refused and logged
       When its doctor is asked for
       Then the doctor says that "P6" holds
-      And the doctor says that "P7" holds
-      And planted, with the host "unknown.example" alone allowed the doctor says that "P5" does not hold
+      And planted, with the host that P6 asks for allowed the doctor says that "P6" does not hold
+
+    Scenario: P7 holds: a direct connection fails
+      When its doctor is asked for
+      Then the doctor says that "P7" holds
+      And weakened, without "--unshare-net", the doctor says that "P7" does not hold
 
     Scenario: the mode of a step
       When its doctor is asked for
-      Then the doctor says "required" in one line with "probe"
-      And planted, without that it is not said
+      Then the doctor says "required" in the line of the step
+      And planted, with mode off it says "off" there instead
 
     Scenario: a host of the factory's allowlist, with its origin
       When its doctor is asked for
       Then the doctor says "allowed.example" in one line with "sandbox.egress.allow"
-      And planted, without that it is not said
+      And planted, without that entry it is not said
 
     Scenario: a host of the step's own list, with its origin
       Given a step whose sandbox is "{mode: required, egress: {allow: [own.example]}}"
       When its doctor is asked for
       Then the doctor says "own.example" in one line with "steps.probe.sandbox.egress.allow"
-      And planted, without that it is not said
+      And planted, without that entry it is not said
 
     Scenario: a provider's host, with its origin
       Given the step is run by the provider "claude-code" with the prompt "hello"
       When its doctor is asked for
       Then the doctor says "api.anthropic.com" in one line with "claude-code"
-      And planted, without that it is not said
+      And planted, with provider_hosts false it is not said
+
+    # The one that the step is told
+    Scenario: the proxy, as the step is told of it
+      When the step runs the probe "env HTTPS_PROXY"
+      And its doctor is asked for
+      Then the doctor says in one line with "proxy" what the step has as "HTTPS_PROXY"
+      And planted, with network open the step has nothing there that the doctor says

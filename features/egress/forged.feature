@@ -37,6 +37,7 @@ Feature: A log that a step cannot forge
       When the step runs the shell command "tools/probe connect --proxy connect before.example:443; (<command>) 2>/dev/null; tools/probe connect --proxy connect after.example:443"
       Then the egress.log names exactly "before.example, after.example"
       And there is one egress.summary event
+      And bare, "<command>" changes a copy of its log
       And planted, a missing line is noticed
 
       Examples:

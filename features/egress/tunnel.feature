@@ -35,7 +35,7 @@ Feature: What is in a tunnel
     Scenario Outline: every byte goes through a tunnel and back as it was, <times> times
       When the step sends <times> times every byte through a tunnel to "{nonce}.parrot.test:<port>"
       Then <times> times every byte comes back
-      And planted, a bit that differs is noticed
+      And planted, of <times> times every byte, sent through a tunnel to "{nonce}.parrot.test:<port>" with one bit changed, it is not so
 
       Examples:
         | times | port |
@@ -47,7 +47,7 @@ Feature: What is in a tunnel
     Scenario: no certificate is installed for the step
       When the step runs the shell command "for file in /etc/ssl/certs/ca-certificates.crt "$SSL_CERT_FILE" "$NODE_EXTRA_CA_CERTS" "$CURL_CA_BUNDLE" "$REQUESTS_CA_BUNDLE" "$GIT_SSL_CAINFO"; do [ -z "$file" ] || cat "$file"; done >trusted; tools/probe env SSL_CERT_FILE"
       Then in its worktree, all lines of "trusted" are lines of the host's "/etc/ssl/certs/ca-certificates.crt"
-      And planted, a line more is noticed
+      And planted, of a step that adds a line to "trusted", one is no line of the host's "/etc/ssl/certs/ca-certificates.crt"
 
     # Another protocol than TLS on its port: git over SSH, for one
     Scenario: what is not TLS goes through a tunnel to port 443

@@ -91,24 +91,56 @@ Feature: No way around the proxy
       Then no origin answers
       And bare, "blocked.example:443" answers
 
-    # What forwards inside runs as the step's user, if it is a process at all. Where the host's processes are seen, none is killed.
+    # What forwards inside runs as the step's user, if it is a process at all. Where the host's processes are seen, none is
+    # killed. A process of the step's own is among the killed: without it, nothing would show that any was.
     @case:N07 @needs:factory
     Scenario: a step that kills whatever it can see opens no other way
-      When the step runs the shell command "grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; tools/probe connect --proxy connect blocked.example:443 + connect --proxy http blocked.example:80 + connect --proxy none blocked.example:443; true"
+      When the step runs the shell command "read me rest </proc/self/stat; sleep 3 & victim=$!; grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || for p in /proc/[0-9]*; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; wait $victim; [ $? = 137 ] && touch killed; tools/probe connect --proxy connect blocked.example:443 + connect --proxy http blocked.example:80 + connect --proxy none blocked.example:443; true"
       Then no origin answers
+      And in the worktree, "killed" is a file
       And bare, "blocked.example:443" answers
+      And planted, in the worktree of an attempt that did nothing it is not so
 
+    # Where nobody inside holds the port it cannot be taken: then the attempt at it is all there can be
     @case:N07 @needs:factory @program:python3
-    Scenario: a step that takes over the proxy's port opens no other way
-      When the step runs the shell command "grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; python3 -c 'import os, socket, time; p = int(os.environ["HTTPS_PROXY"].rsplit(":", 1)[1].strip("/")); s = socket.create_server(("127.0.0.1", p), reuse_port=True); open("taken", "w"); time.sleep(2)' & sleep 0.5; tools/probe connect --timeout 700 --proxy connect blocked.example:443 + every-way blocked.example:443; true"
+    Scenario: a step that tries to take over the proxy's port opens no other way
+      When the step runs the shell command "read me rest </proc/self/stat; sleep 3 & victim=$!; grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || for p in /proc/[0-9]*; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; wait $victim; [ $? = 137 ] && touch killed; python3 -c 'import os, socket, time; p = int(os.environ["HTTPS_PROXY"].rsplit(":", 1)[1].strip("/")); s = socket.create_server(("127.0.0.1", p), reuse_port=True); open("taken", "w").write("yes"); time.sleep(2)' 2>why || mv why taken & for n in $(seq 200); do [ -s taken ] && break; sleep 0.02; done; tools/probe connect --timeout 700 --proxy connect blocked.example:443 + every-way blocked.example:443; true"
       Then no origin answers
+      And in the worktree, "killed" is a file
+      And in the worktree, "taken" is a file
       And bare, "blocked.example:443" answers
+      And planted, in the worktree of an attempt that did nothing it is not so
 
     @case:N07 @needs:factory
     Scenario: what a step kills is nobody else's
-      When while an attempt waits and then runs "tools/probe connect --proxy connect allowed.example:443", another runs "grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || kill -9 $(for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || echo $p; done) 2>/dev/null; true"
+      When while an attempt waits and then runs "tools/probe connect --proxy connect allowed.example:443", another runs "read me rest </proc/self/stat; sleep 3 & victim=$!; grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || for p in /proc/[0-9]*; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; wait $victim; [ $? = 137 ] && touch killed; true"
       Then in the first attempt, the origin "allowed" answers
+      And in the worktree, "killed" is a file
       And bare, "allowed.example:443" answers
+
+    # What they send no rule about ports sees. The kernel gives them to root of the network namespace (CAP_NET_RAW): neither the
+    # step nor root of a user namespace of its own may be that. In a network namespace of its own there is nobody to send to.
+    Scenario Outline: cannot make a socket of the kind <kind>
+      When the step runs the probe "socket-type <kind>"
+      Then no action succeeds
+      And bare, the probe "userns + unshare net + socket-type <kind>" succeeds
+
+      Examples:
+        | kind   |
+        | raw    |
+        | raw6   |
+        | packet |
+
+    Scenario Outline: cannot make a socket of the kind <kind> as root of a user namespace
+      When the step runs the probe "userns + socket-type <kind>"
+      Then no action succeeds but the first
+      And bare, the probe "userns + unshare net + socket-type <kind>" succeeds
+
+      Examples:
+        | kind   |
+        | raw    |
+        | raw6   |
+        | packet |
 
     # Asks every port and every socket that it can see for a host that is not listed
     Scenario: nobody inside leads to a host that is not listed

@@ -184,6 +184,17 @@ impl Plan {
         }
     }
 
+    /// Takes one host out of `egress.allow` of all blocks; whether it was there.
+    pub fn forget_host(&mut self, host: &str) -> bool {
+        let lists = [&mut self.sandbox, &mut self.step_sandbox].into_iter().flatten();
+        let lists = lists.filter_map(|block| block.get_mut("egress")?.get_mut("allow")?.as_array_mut());
+        lists.fold(false, |found, list| {
+            let before = list.len();
+            list.retain(|own| own != host);
+            found || list.len() != before
+        })
+    }
+
     /// Adds a path to `allow_read` or `allow_write` of the factory's block.
     pub fn allow_path(&mut self, list: &str, path: &str) {
         push(self.block(), list, path);

@@ -87,7 +87,7 @@ async fn lacks(scene: &mut Scene, name: String, words: String) -> StepResult {
     let (name, seen) = (named(scene, &name)?, scene.seen().await?);
     let (words, heads) = (scene.expand_text(&words)?.to_ascii_lowercase(), seen.requests(&name));
     let lacks = |head: &&str| !head.to_ascii_lowercase().contains(&words);
-    scene.found(heads.iter().all(lacks), format!("requests at {name}: {}", told(&heads)));
+    scene.found(!heads.is_empty() && heads.iter().all(lacks), format!("requests at {name}: {}", told(&heads)));
     Ok(())
 }
 
@@ -189,17 +189,31 @@ fn asked(scene: &mut Scene) -> StepResult {
     somebody_was_asked(scene)
 }
 
-/// That nothing arrives where no proxy could be asked shows nothing of the proxy.
+/// That nothing arrives where no proxy was asked shows nothing of the proxy: each request must have been heard by one that answers,
+/// and there must have been a request.
 fn somebody_was_asked(scene: &mut Scene) -> StepResult {
-    const NOBODY: [&str; 7] =
-        ["ENOPROXY", "ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "EACCES", "EPERM"];
-    let direct = |line: &&Line| line.action == "connect" && line.detail["via"] == "none";
-    let mut asked = scene.last()?.report.lines.iter().filter(|line| !direct(line));
-    let nobody = asked.find_map(|line| line.errno.clone().filter(|errno| NOBODY.contains(&errno.as_str())));
-    if let Some(errno) = nobody {
-        scene.found(false, format!("no proxy could be asked: {errno}"));
-    }
+    let lines = &scene.last()?.report.lines;
+    let asked: Vec<&Line> = lines.iter().filter(|line| is_asked(line)).collect();
+    let held = !asked.is_empty() && asked.iter().all(|line| was_heard(line));
+    let seen = scene.last()?.report.summary();
+    scene.found(held, format!("{} requests, each heard by a proxy: {held}; {seen}", asked.len()));
     Ok(())
+}
+
+/// Whether a line of the probe is about a request to a proxy.
+fn is_asked(line: &Line) -> bool {
+    match line.action.as_str() {
+        "connect" => line.detail["via"] != "none",
+        "hello" | "converse" => true,
+        _ => false,
+    }
+}
+
+/// A proxy that takes bytes for no request may hang up without a word.
+fn was_heard(line: &Line) -> bool {
+    let detail = &line.detail;
+    let spoke = detail["bytes"].as_u64().is_some_and(|bytes| bytes > 0) || detail["closed"] == true;
+    detail["status"].is_u64() || (line.action == "converse" && line.ok && spoke)
 }
 
 /// A name of a feature that is one of the scenario's in the zone.

@@ -60,7 +60,9 @@ fn statuses(scene: &mut Scene, wanted: String) -> StepResult {
 fn refused(scene: &mut Scene) -> StepResult {
     let launch = scene.last()?;
     let (statuses, seen) = (statuses_of(launch), answers(launch));
+    let hung_up = launch.report.lines.iter().any(|line| line.detail["closed"] == true);
     scene.found_certain(!statuses.iter().any(|status| status.starts_with('2')), format!("{statuses:?}: {seen}"));
+    scene.found(!statuses.is_empty() || hung_up, format!("answered {statuses:?}, hung up: {hung_up}"));
     Ok(())
 }
 
@@ -68,8 +70,10 @@ fn refused(scene: &mut Scene) -> StepResult {
 fn answer_has(scene: &mut Scene, which: String, words: String) -> StepResult {
     let words = scene.expand_text(&words)?;
     let launch = scene.last()?;
-    let (has, seen) = (heard(launch).iter().any(|answer| answer.contains(&words)), answers(launch));
-    scene.found(has == (which == "an"), format!("has {words:?}: {has}; {seen}"));
+    let (heard, seen) = (heard(launch), answers(launch));
+    let has = heard.iter().any(|answer| answer.contains(&words));
+    let is_any = heard.iter().any(|answer| !answer.is_empty());
+    scene.found(is_any && has == (which == "an"), format!("has {words:?}: {has}; {seen}"));
     Ok(())
 }
 

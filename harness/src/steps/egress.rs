@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::StepResult;
 use crate::driver::observe::Observation;
-use crate::launch::Launch;
+use crate::launch::{Launch, PROBE_IN_WORKTREE};
 use crate::log_check::{BLOCKED, LogCheck, SUMMARY};
 use crate::observe::{self, Entries};
 use crate::plan::{Action, Plan};
@@ -21,6 +21,17 @@ fn no_origin(scene: &mut Scene) -> StepResult {
     let reached = launch.output().contains(ORIGIN) || launch.report.lines.iter().any(counted);
     let seen = launch.report.summary();
     scene.found_certain(!reached, seen);
+    the_probe_reported(scene)
+}
+
+/// A shell command may come to its end although the probe in it never ran; a probe by itself is looked at in any case.
+fn the_probe_reported(scene: &mut Scene) -> StepResult {
+    let launch = scene.last()?;
+    let is_asked = launch.command.iter().any(|word| word.contains(PROBE_IN_WORKTREE));
+    if is_asked && !launch.report.ended {
+        let seen = format!("the probe did not report: {}", launch.report.summary());
+        scene.found(false, seen);
+    }
     Ok(())
 }
 
@@ -37,7 +48,7 @@ fn not_the_origin(scene: &mut Scene, name: String) -> StepResult {
     let launch = scene.last()?;
     let (reached, seen) = (launch.output().contains(&format!("{ORIGIN}{name}")), launch.report.summary());
     scene.found_certain(!reached, seen);
-    Ok(())
+    the_probe_reported(scene)
 }
 
 #[then(regex = r#"^bare, "(.+)" answers$"#)]
@@ -157,7 +168,8 @@ fn planted_summary(scene: &mut Scene) -> StepResult {
     let text = std::fs::read_to_string(observe::path(observation, scene.last()?)?).unwrap_or_default();
     let again: String = text.lines().filter(|l| l.contains(SUMMARY)).map(|l| format!("{l}\n")).collect();
     let (held, seen) = LogCheck::Summary.judge(&observe::parse(&format!("{text}{again}"), observation)?);
-    scene.control(ControlKind::Planted, !again.is_empty() && !held, format!("planted: {seen}"));
+    // Without any there is none to repeat; the judgement is red already, and no control may take its place.
+    scene.control(ControlKind::Planted, !held, format!("planted: {seen}"));
     Ok(())
 }
 
@@ -170,6 +182,28 @@ async fn planted_more(scene: &mut Scene) -> StepResult {
 #[then("planted, a missing line is noticed")]
 async fn planted_less(scene: &mut Scene) -> StepResult {
     planted(scene, false).await
+}
+
+/// The command of a step that spoils its log, by the user himself in a folder of his: that it could have spoilt it.
+#[then(regex = r#"^bare, "(.+)" changes a copy of its log$"#)]
+async fn changes_a_copy(scene: &mut Scene, command: String) -> StepResult {
+    const LOG: &str = "{egress-log}";
+    /// For a log that the step has emptied: that is red, and no control may take its place.
+    const STAND_IN: &str = "before.example\n";
+    let log = observe::text(observation(false)?.ok_or("the driver shows no log")?, scene.last()?)?;
+    let text = if log.is_empty() { STAND_IN.to_owned() } else { log };
+    let folder = scene.factory().join("bare-log");
+    let told = |e: std::io::Error| format!("{}: {e}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(told)?;
+    let copy = folder.join("egress.log");
+    std::fs::write(&copy, &text).map_err(told)?;
+    let command = format!("export TMPDIR={}\n{}", folder.display(), command.replace(LOG, &copy.display().to_string()));
+    let bare = scene.bare(&scene.shell(&command)?).await?;
+    let left = std::fs::read_to_string(&copy).ok();
+    let changed = left.as_ref() != Some(&text);
+    let seen = format!("bare: changed: {changed}; exit {:?}: {}", bare.exit, bare.output());
+    scene.control(ControlKind::Bare, changed, crate::text::line(seen.as_bytes(), 300));
+    Ok(())
 }
 
 /// Repeats the last judgement on the log of this run with a line more or less. Where the log is empty there is no line to

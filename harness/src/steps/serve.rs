@@ -2,8 +2,9 @@
 
 use cucumber::{then, when};
 
-use super::StepResult;
+use super::{StepResult, writes};
 use crate::scene::{Killed, Scene};
+use crate::waiting::MARKS;
 
 const ORIGIN: &str = "kusaw-origin:";
 
@@ -49,7 +50,10 @@ fn answered_alone(scene: &mut Scene, which: String, name: String) -> StepResult 
 #[then("the first attempt's step did not go on")]
 fn not_on(scene: &mut Scene) -> StepResult {
     let launch = scene.launches.first().ok_or("nothing was launched")?;
-    let (held, seen) = (launch.exit != Some(0) && launch.report.lines.is_empty(), format!("exit {:?}", launch.exit));
-    scene.found(held, seen);
+    let worktree = writes::folder(launch, Some("demo"))?;
+    let began = worktree.join(MARKS[0]).exists(); // one that was refused did not begin
+    let went_on = launch.exit == Some(0) || !launch.report.lines.is_empty();
+    let seen = format!("began: {began}, exit {:?}, {} reports", launch.exit, launch.report.lines.len());
+    scene.found(began && !went_on, seen);
     Ok(())
 }

@@ -69,7 +69,8 @@ fn planted_number(scene: &mut Scene) -> StepResult {
     let text = observe::text(events()?, scene.last()?)?;
     let other: String = text.chars().map(|c| c.to_digit(10).map_or(c, |d| if d == 9 { '8' } else { '9' })).collect();
     let (own, planted) = (counted(&text)?, counted(&other)?);
-    let noticed = own.iter().zip(&planted).all(|(own, planted)| own != planted);
+    // A number that is missing is red already, and no control may take its place.
+    let noticed = own.iter().zip(&planted).all(|(own, planted)| own.is_none() || own != planted);
     scene.control(ControlKind::Planted, noticed, format!("planted: {}", seen(&planted)));
     Ok(())
 }

@@ -59,8 +59,8 @@ async fn changes(scene: &mut Scene, how: String, what: String, state: String) ->
     Ok(())
 }
 
-/// The same plan, with the sandbox program started with one guard less: without an option, with the host's own mounted over a
-/// path, or with a read-only mount writable.
+/// The same plan, with the sandbox program started with one guard less: without an option, with the host's own mounted over
+/// a path, or with a read-only mount writable.
 async fn weakened(scene: &mut Scene, how: &str, what: &str, state: &str) -> Result<Launch, String> {
     let how = match (how, state.trim()) {
         ("without", "") => "without",
@@ -68,9 +68,14 @@ async fn weakened(scene: &mut Scene, how: &str, what: &str, state: &str) -> Resu
         ("with", "writable") => "writable",
         _ => return Err(format!("nobody knows how to weaken {how} \"{what}\"{state}")),
     };
+    let fault = fault(scene, how, what)?;
+    scene.changed(|plan| plan.fault = Some(fault)).await
+}
+
+/// The saboteur in place of the sandbox program; `how` is its own word.
+pub fn fault(scene: &Scene, how: &str, what: &str) -> Result<Fault, String> {
     let what = scene.expand(what)?.replace('\'', "'\\''");
-    let script = format!("exec {SABOTEUR} {SUITE}/backend {how} '{what}' -- \"$@\"");
-    scene.changed(|plan| plan.fault = Some(Fault::Backend(script))).await
+    Ok(Fault::Backend(format!("exec {SABOTEUR} {SUITE}/backend {how} '{what}' -- \"$@\"")))
 }
 
 fn control(scene: &mut Scene, shown: bool, launch: &Launch, seen: String) {

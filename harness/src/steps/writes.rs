@@ -76,6 +76,17 @@ fn none_succeeds(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("no action succeeds but the first")]
+fn first_succeeds(scene: &mut Scene) -> StepResult {
+    let report = &scene.last()?.report;
+    let (first, seen) = (report.lines.first().is_some_and(|l| l.ok), report.summary());
+    let more = report.lines.iter().skip(1);
+    let (some, all) = (more.len() > 0, more.clone().all(|l| !l.ok));
+    scene.found_certain(all, seen.clone());
+    scene.found(first && some, seen);
+    Ok(())
+}
+
 #[then("bare, the same probe succeeds")]
 async fn bare_succeeds(scene: &mut Scene) -> StepResult {
     let command = scene.command()?;
