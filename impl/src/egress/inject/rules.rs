@@ -52,9 +52,8 @@ pub fn check(parts: &Parts) -> Result<(), u16> {
     let absolute = parts.uri.authority().is_some() || parts.uri.scheme().is_some();
     let encodings: Vec<_> = parts.headers.get_all(TRANSFER_ENCODING).iter().collect();
     let framed = encodings.len() <= 1 && encodings.iter().all(|e| e.as_bytes().eq_ignore_ascii_case(b"chunked"));
-    let twice = !encodings.is_empty() && parts.headers.contains_key(CONTENT_LENGTH);
     let old = parts.version != Version::HTTP_11 && parts.version != Version::HTTP_10;
-    if absolute || !framed || twice || old || parts.headers.contains_key("upgrade") {
+    if absolute || !framed || old || parts.headers.contains_key("upgrade") {
         return Err(400);
     }
     Ok(())
