@@ -136,6 +136,20 @@ Feature: The local address of a provider
         | for a proxy            | Proxy-Authorization: Bearer of-the-client                           |
 
     @case:I04
+    Scenario: a header that only this provider knows is replaced as well
+      Given a key for "https://{nonce}.tls.test" is injected as "OTHER" in the header "x-gateway-token: {}"
+      When the step sends its "OTHER_URL"
+        """
+        GET {base}/v1/models HTTP/1.1
+        Host: {authority}
+        X-Gateway-Token: of-the-client
+        Connection: close
+        """
+      Then every request to "{nonce}.tls.test" has one header "x-gateway-token", with "{other-key}"
+      And no request that arrives at "{nonce}.tls.test" has "of-the-client"
+      And planted, with nothing injected the same is not answered
+
+    @case:I04
     Scenario Outline: a Connection header does not take the key away: <what>
       When the step sends its "API_URL"
         """

@@ -21,6 +21,8 @@ pub fn fill(store: &Path, keys: &Path, signing: &Path) -> io::Result<()> {
         if !folder.exists() {
             home::canary(&folder.join(file))?;
             home::canary(&folder.join(format!("{}.txt", home::token()?)))?;
+            // A factory may refuse a store that others can look into.
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
         }
     }
     if signing.exists() {
