@@ -29,7 +29,7 @@ Feature: The local address of a provider
       And an answer has "kusaw-origin:api"
       And every request to "{nonce}.api.test" has the line "GET /v1/models HTTP/1.1"
       And every request to "{nonce}.api.test" has the line "Host: {nonce}.api.test"
-      And every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And every request to "{nonce}.api.test" has a header "x-api-key", with "{api-key}"
       And bare, sent to "{nonce}.api.test" itself, the same has "factory-egress-placeholder"
 
     Scenario Outline: a body arrives as it was sent, <how>
@@ -44,7 +44,7 @@ Feature: The local address of a provider
         """
       Then it is answered with "200"
       And an answer has "the body of the request"
-      And every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And every request to "{nonce}.api.test" has a header "x-api-key", with "{api-key}"
       And bare, sent to "{nonce}.api.test" itself, the same has "the body of the request"
 
       Examples:
@@ -54,7 +54,7 @@ Feature: The local address of a provider
 
     # OpenAI's clients and most gateways want a bearer token
     Scenario Outline: the key is added as the header <header>
-      Given a key for "https://{nonce}.api.test" is injected as "OTHER" in the header "<header>: <before>{}"
+      Given a key for "https://{nonce}.api.test" is injected as "OTHER" in the header "<header>: <format>"
       When the step sends its "OTHER_URL"
         """
         GET {base}/v1/models HTTP/1.1
@@ -62,20 +62,20 @@ Feature: The local address of a provider
         Connection: close
         """
       Then it is answered with "200"
-      And every request to "{nonce}.api.test" has one header "<header>", with "<before>{other-key}"
+      And every request to "{nonce}.api.test" has a header "<header>", with "<value>"
       And planted, with nothing injected the same is not answered
 
       Examples:
-        | header         | before  |
-        | Authorization  | Bearer  |
-        | api-key        |         |
-        | x-goog-api-key |         |
+        | header         | format    | value                  |
+        | Authorization  | Bearer {} | Bearer {other-api-key} |
+        | api-key        | {}        | {other-api-key}        |
+        | x-goog-api-key | {}        | {other-api-key}        |
 
     Scenario: two providers have each their own address and key
       Given a key for "https://{nonce}.tls.test" is injected as "OTHER"
       When the step runs the shell command "tools/probe converse url:API_URL 'GET {base}/one HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n' + converse url:OTHER_URL 'GET {base}/two HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n'; true"
-      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
-      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-key}"
+      Then every request to "{nonce}.api.test" has a header "x-api-key", with "{api-key}"
+      And every request to "{nonce}.tls.test" has a header "x-api-key", with "{other-api-key}"
       And the key arrives at "{nonce}.api.test" alone
       And the other key arrives at "{nonce}.tls.test" alone
       And planted, with nothing injected the same is not answered
@@ -96,7 +96,7 @@ Feature: The local address of a provider
     Scenario: a real client needs the two variables only
       When the step runs the shell command "curl -sS "$API_URL/v1/messages" -H "x-api-key: $API_KEY" -d '{}' && echo"
       Then the client gets the answer of the origin "api"
-      And every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And every request to "{nonce}.api.test" has a header "x-api-key", with "{api-key}"
       And planted, with nothing injected the same is not answered
 
   @INJ-03
@@ -118,8 +118,8 @@ Feature: The local address of a provider
         Connection: close
         """
       Then it is answered with "200"
-      And no request that arrives at "{nonce}.api.test" has "of-the-client"
-      And every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And no request to "{nonce}.api.test" has "of-the-client"
+      And every request to "{nonce}.api.test" has one header "x-api-key", with "{api-key}"
       And bare, sent to "{nonce}.api.test" itself, the same has "of-the-client"
 
       Examples:
@@ -145,8 +145,8 @@ Feature: The local address of a provider
         X-Gateway-Token: of-the-client
         Connection: close
         """
-      Then every request to "{nonce}.tls.test" has one header "x-gateway-token", with "{other-key}"
-      And no request that arrives at "{nonce}.tls.test" has "of-the-client"
+      Then every request to "{nonce}.tls.test" has one header "x-gateway-token", with "{other-api-key}"
+      And no request to "{nonce}.tls.test" has "of-the-client"
       And planted, with nothing injected the same is not answered
 
     @case:I04
@@ -157,7 +157,7 @@ Feature: The local address of a provider
         Host: {authority}
         <lines>
         """
-      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{api-key}"
       And every request to "{nonce}.api.test" has the line "Host: {nonce}.api.test"
       And bare, sent to "{nonce}.api.test" itself, the same has "of-the-client"
 
@@ -174,8 +174,8 @@ Feature: The local address of a provider
         Host: {authority}
         Connection: close
         """
-      Then no request that arrives at "{nonce}.api.test" has "of-the-client"
-      And every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      Then no request to "{nonce}.api.test" has "of-the-client"
+      And every request to "{nonce}.api.test" has one header "x-api-key", with "{api-key}"
       And bare, sent to "{nonce}.api.test" itself, the same has "of-the-client"
 
       Examples:

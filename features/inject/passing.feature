@@ -1,6 +1,7 @@
 @needs:factory @needs:secret
 Feature: What passes between a step and its provider
-  Answers arrive as the provider sends them, and the key is in none of them: not in what comes back, not in what is written down.
+  Answers arrive as the provider sends them, and the key is in no header of them, nor in what is written down. A body is not
+  searched: a provider that says the key back in one shows it.
 
   @INJ-05
   Rule: Streaming answers (SSE) arrive as they are sent; redirects are not followed; host, path and absolute-form tricks do not move the key; the key is in no log, event or core dump
@@ -48,9 +49,9 @@ Feature: What passes between a step and its provider
     Scenario: a redirect of the provider to itself goes on by the local address
       When the step runs the shell command "curl -sSL "$API_URL/moved-home" && echo"
       Then the client gets the answer of the origin "api"
-      And every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
+      And every request to "{nonce}.api.test" has one header "x-api-key", with "{api-key}"
       And "{nonce}.api.test" gets 2 requests
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     Scenario Outline: an odd request is refused, and nothing arrives: <what>
       When the step sends its "API_URL"

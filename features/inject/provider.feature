@@ -18,7 +18,7 @@ Feature: Whom a key goes to
       Then the key arrives at "{nonce}.api.test" alone
       And the key does not arrive
       And every request to "{nonce}.echo.test" has one header "x-api-key", with "factory-egress-placeholder"
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
       Examples:
         | way        | request                                                                                                                                                                                      |
@@ -26,30 +26,29 @@ Feature: Whom a key goes to
         | CONNECT    | tools/probe converse proxy "CONNECT {nonce}.echo.test:80 HTTP/1.1\\r\\nHost: {nonce}.echo.test:80\\r\\n\\r\\n" "GET /v1 HTTP/1.1\\r\\nHost: {nonce}.echo.test\\r\\nx-api-key: $API_KEY\\r\\nConnection: close\\r\\n\\r\\n" |
 
     # The provider's own name, but by the proxy: it adds keys to nothing that comes that way
+    @extra
     Scenario: a request to the provider by the proxy gets no key
       Given a key for "https://{nonce}.api.test" is injected
       And the host "{nonce}.api.test" is allowed
       When the step runs the shell command "tools/probe converse proxy "GET http://{nonce}.api.test/plain HTTP/1.1\r\nHost: {nonce}.api.test\r\nx-api-key: $API_KEY\r\nConnection: close\r\n\r\n" + converse url:API_URL 'GET {base}/v1 HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n'; true"
       Then a request for "/plain" arrives at "{nonce}.api.test" without the key
       And the key arrives at "{nonce}.api.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     # TencentCloud/CubeSandbox 1410: the key was added because of the Host header
     @case:I02
     Scenario Outline: what a request says of its host does not move the key: <what>
       Given a key for "https://{nonce}.api.test" is injected
       And the host "{nonce}.evil.test" is allowed
-      When the step sends its "API_URL"
+      When after a request to its "API_URL", the step sends there
         """
-        GET {base}/v1 HTTP/1.1
-        Host: {authority}
-        ---
         <request>
         x-api-key: factory-egress-placeholder
         Connection: close
         """
-      Then the key arrives at "{nonce}.api.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      Then each request is heard
+      And the key arrives at "{nonce}.api.test" alone
+      And planted, a key that goes elsewhere is noticed
 
       Examples:
         | what                            | request                                                                                |
@@ -73,7 +72,7 @@ Feature: Whom a key goes to
       And the host "{nonce}.evil.test" is allowed
       When the step runs the shell command "<command>; true"
       Then the key arrives at "{nonce}.api.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
       Examples:
         | how                                 | command                                                                                                                |
@@ -88,44 +87,44 @@ Feature: Whom a key goes to
       Then the client gets the answer of the origin "evil"
       And the key arrives at "{nonce}.api.test" alone
       And every request to "{nonce}.evil.test" has the line "GET /moved HTTP/1.1"
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     # llxprt-code 1954 and PR 2467, pi-sandbox PR 61
     @case:I07 @case:N11
     Scenario: while an attempt has a key, another one does not get it to the provider
       Given the host "{nonce}.api.test" is allowed
-      And a key for "https://{nonce}.api.test" is injected for another step
-      When while the other step has sent its "API_URL" and waits, the step asks the proxy for "http://{nonce}.api.test/second"
+      And a key for "https://{nonce}.api.test" is injected for the step that waits
+      When while a step that has asked its "API_URL" waits, the step beside it asks the proxy for "http://{nonce}.api.test/second"
       Then a request for "/second" arrives at "{nonce}.api.test" without the key
       And the key arrives at "{nonce}.api.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     @case:I07
     Scenario: nobody whom another attempt can call leads to the provider
-      Given a key for "https://{nonce}.api.test" is injected for another step
-      When while the other step has sent its "API_URL" and waits, the step runs "tools/probe every-way {nonce}.api.test:443 + every-way {nonce}.api.test:80"
+      Given a key for "https://{nonce}.api.test" is injected for the step that waits
+      When while a step that has asked its "API_URL" waits, the step beside it runs "tools/probe every-way {nonce}.api.test:443 + every-way {nonce}.api.test:80"
       Then "{nonce}.api.test" gets 1 request
       And the key arrives at "{nonce}.api.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     @case:N11
     Scenario: of two attempts at the same time, each has its own key and provider
-      Given a key for "https://{nonce}.api.test" is injected for another step
-      And a key for "https://{nonce}.tls.test" is injected for the step alone
-      When while the other step has sent its "API_URL" and waits, the step sends its own
-      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
-      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-key}"
+      Given a key for "https://{nonce}.api.test" is injected for the step that waits
+      And a key for "https://{nonce}.tls.test" is injected for the step beside it
+      When while a step that has asked its "API_URL" waits, the step beside it asks its own
+      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{api-key}"
+      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-api-key}"
       And the key arrives at "{nonce}.api.test" alone
       And the other key arrives at "{nonce}.tls.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     @case:N11 @needs:serve
     Scenario: of two attempts on one serve, each has its own key and provider
-      Given a key for "https://{nonce}.api.test" is injected for another step
-      And a key for "https://{nonce}.tls.test" is injected for the step alone
-      When on one serve, while the other step has sent its "API_URL" and waits, the step sends its own
-      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{key}"
-      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-key}"
+      Given a key for "https://{nonce}.api.test" is injected for the step that waits
+      And a key for "https://{nonce}.tls.test" is injected for the step beside it
+      When on one serve, while a step that has asked its "API_URL" waits, the step beside it asks its own
+      Then every request to "{nonce}.api.test" has one header "x-api-key", with "{api-key}"
+      And every request to "{nonce}.tls.test" has one header "x-api-key", with "{other-api-key}"
       And the key arrives at "{nonce}.api.test" alone
       And the other key arrives at "{nonce}.tls.test" alone
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed

@@ -18,7 +18,7 @@ Feature: Which keys are injected
 
     Scenario: an entry of the step's adds to the factory's
       Given a key for "https://{nonce}.api.test" is injected
-      And a key for "https://{nonce}.tls.test" is injected as "OTHER" for another step
+      And a key for "https://{nonce}.tls.test" is injected as "OTHER" for the step
       When the step runs the probe "env API_URL OTHER_URL"
       Then the variable "API_URL" is a local address
       And the variable "OTHER_URL" is a local address
@@ -28,17 +28,17 @@ Feature: Which keys are injected
       Given the step is run by the provider "claude-code" with the prompt "tools/probe converse url:ANTHROPIC_BASE_URL 'GET {base}/{nonce}/v1/messages HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n' + env ANTHROPIC_API_KEY"
       And the provider's key is injected from the secret "ANTHROPIC_API_KEY"
       When the step is run
-      Then every request to "api.anthropic.com" has one header "x-api-key", with "{key}"
+      Then every request to "api.anthropic.com" has one header "x-api-key", with "{api-key}"
       And the key does not arrive
-      And planted, with nothing injected the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
 
     @needs:doctor
     Scenario: the doctor names an injected key and does not show it
-      Given a key for "https://{nonce}.api.test" is injected as "LAB"
+      Given a key for "https://{nonce}.api.test" is injected as "K{nonce}"
       When its doctor is asked for
-      Then the doctor says "inject" in one line with "lab"
+      Then the doctor says "k{nonce}" in one line with "inject"
       And the doctor says nothing of the key
-      And planted, with nothing injected the doctor does not say "inject"
+      And planted, with nothing injected it is not said
 
   @INJ-07
   Rule: Login tokens and login folders an agent CLI must hold itself stay inside
@@ -52,7 +52,7 @@ Feature: Which keys are injected
       When the step runs the probe "env CLAUDE_CODE_OAUTH_TOKEN API_KEY"
       Then the variable "CLAUDE_CODE_OAUTH_TOKEN" is "login-of-{nonce}"
       And the variable "API_KEY" is "factory-egress-placeholder"
-      And planted, without variables of its own "CLAUDE_CODE_OAUTH_TOKEN" is not set
+      And planted, with nothing of its own "CLAUDE_CODE_OAUTH_TOKEN" is not set
 
     @needs:check
     Scenario: it says so

@@ -95,7 +95,7 @@ Feature: No way around the proxy
     # killed. A process of the step's own is among the killed: without it, nothing would show that any was.
     @case:N07 @needs:factory
     Scenario: a step that kills whatever it can see opens no other way
-      When the step runs the shell command "read me rest </proc/self/stat; sleep 3 & victim=$!; grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || for p in /proc/[0-9]*; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; wait $victim; [ $? = 137 ] && touch killed; tools/probe connect --proxy connect blocked.example:443 + connect --proxy http blocked.example:80 + connect --proxy none blocked.example:443; true"
+      When the step runs the shell command "{kill-all}; tools/probe connect --proxy connect blocked.example:443 + connect --proxy http blocked.example:80 + connect --proxy none blocked.example:443; true"
       Then no origin answers
       And in the worktree, "killed" is a file
       And bare, "blocked.example:443" answers
@@ -104,7 +104,7 @@ Feature: No way around the proxy
     # Where nobody inside holds the port it cannot be taken: then the attempt at it is all there can be
     @case:N07 @needs:factory @program:python3
     Scenario: a step that tries to take over the proxy's port opens no other way
-      When the step runs the shell command "read me rest </proc/self/stat; sleep 3 & victim=$!; grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || for p in /proc/[0-9]*; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; wait $victim; [ $? = 137 ] && touch killed; python3 -c 'import os, socket, time; p = int(os.environ["HTTPS_PROXY"].rsplit(":", 1)[1].strip("/")); s = socket.create_server(("127.0.0.1", p), reuse_port=True); open("taken", "w").write("yes"); time.sleep(2)' 2>why || mv why taken & for n in $(seq 200); do [ -s taken ] && break; sleep 0.02; done; tools/probe connect --timeout 700 --proxy connect blocked.example:443 + every-way blocked.example:443; true"
+      When the step runs the shell command "{kill-all}; python3 -c 'import os, socket, time; p = int(os.environ["HTTPS_PROXY"].rsplit(":", 1)[1].strip("/")); s = socket.create_server(("127.0.0.1", p), reuse_port=True); open("taken", "w").write("yes"); time.sleep(2)' 2>why || mv why taken & for n in $(seq 200); do [ -s taken ] && break; sleep 0.02; done; tools/probe connect --timeout 700 --proxy connect blocked.example:443 + every-way blocked.example:443; true"
       Then no origin answers
       And in the worktree, "killed" is a file
       And in the worktree, "taken" is a file
@@ -113,7 +113,7 @@ Feature: No way around the proxy
 
     @case:N07 @needs:factory
     Scenario: what a step kills is nobody else's
-      When while an attempt waits and then runs "tools/probe connect --proxy connect allowed.example:443", another runs "read me rest </proc/self/stat; sleep 3 & victim=$!; grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline || for p in /proc/[0-9]*; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; wait $victim; [ $? = 137 ] && touch killed; true"
+      When while an attempt waits and then runs "tools/probe connect --proxy connect allowed.example:443", another runs "{kill-all}; true"
       Then in the first attempt, the origin "allowed" answers
       And in the worktree, "killed" is a file
       And bare, "allowed.example:443" answers
@@ -133,7 +133,7 @@ Feature: No way around the proxy
 
     Scenario Outline: cannot make a socket of the kind <kind> as root of a user namespace
       When the step runs the probe "userns + socket-type <kind>"
-      Then no action succeeds but the first
+      Then no socket is made
       And bare, the probe "userns + unshare net + socket-type <kind>" succeeds
 
       Examples:

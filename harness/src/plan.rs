@@ -90,7 +90,7 @@ pub enum Whose {
     /// The step's.
     Step,
     /// That of the step beside it.
-    Other,
+    Beside,
 }
 
 /// The name of the step beside the one that is called [`STEP`].
@@ -166,7 +166,7 @@ impl Plan {
         let egress = match whose {
             Whose::Factory => self.egress(),
             Whose::Step => egress(object(self.step_sandbox.get_or_insert_with(|| json!({})))),
-            Whose::Other => {
+            Whose::Beside => {
                 let other = object(self.others.entry(OTHER).or_insert_with(|| json!({})));
                 egress(object(other.entry("sandbox").or_insert_with(|| json!({}))))
             }

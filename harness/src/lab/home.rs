@@ -175,18 +175,26 @@ pub fn copy_repository(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy_repository(&source, &target)?;
-        } else if kind.is_symlink() {
-            symlink(fs::read_link(&source)?, target)?;
-        } else if entry.metadata()?.len() > 4096 {
-            fs::hard_link(&source, target)?; // objects and the probe: git and the scenarios never write in place
-        } else {
-            fs::copy(&source, target)?;
+        match copy_entry(&entry, &target) {
+            // Bare controls work in this folder: what one has put there and taken away is not the repository's.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && source.symlink_metadata().is_err() => {}
+            copied => copied?,
         }
     }
     Ok(())
+}
+
+fn copy_entry(entry: &fs::DirEntry, target: &Path) -> io::Result<()> {
+    let (source, kind) = (entry.path(), entry.file_type()?);
+    if kind.is_dir() {
+        copy_repository(&source, target)
+    } else if kind.is_symlink() {
+        symlink(fs::read_link(&source)?, target)
+    } else if entry.metadata()?.len() > 4096 {
+        fs::hard_link(&source, target) // objects and the probe: git and the scenarios never write in place
+    } else {
+        fs::copy(&source, target).map(drop)
+    }
 }
 
 /// Adds a file to a repository of a scenario.

@@ -77,7 +77,7 @@ impl Scene {
         let scenario = zone::scenario(&self.nonce).ok_or("the scenario's number is too large for an address")?;
         let ports: Vec<u16> = self.port.iter().map(|port| port.number).collect();
         let world = &Self::context()?.lab.world;
-        let world = world.account(scenario, &ports).map_err(|e| format!("what the world has seen: {e}"))?;
+        let world = world.account(scenario, &ports, &self.keys).map_err(|e| format!("what the world has seen: {e}"))?;
         let host = match &self.port {
             Some(port) => port.host.arrivals().await,
             None => Vec::new(),

@@ -127,7 +127,7 @@ impl Scene {
         [self.plan.clone(), Plan { asked: OTHER.to_owned(), ..self.plan.clone() }]
     }
 
-    fn keep(&mut self, launch: Launch) {
+    pub(super) fn keep(&mut self, launch: Launch) {
         if launch.timed_out {
             self.course = Course::TimedOut(format!("no end after {:.0?}: {}", launch.took, launch.argv.join(" ")));
         }

@@ -56,6 +56,9 @@ impl Scene {
     /// # Errors
     /// As [`Scene::run_served`].
     pub async fn on_one_serve(&mut self, [first, second]: [Plan; 2], anew: bool) -> Result<(), String> {
+        if !self.can_be_asked()? {
+            return Ok(());
+        }
         let (worktree, nonce, numbers) = (self.next_worktree()?, self.nonce.clone(), self.attempts + 1);
         self.attempts += 4;
         let launcher = Self::launcher()?;
@@ -85,7 +88,7 @@ impl Scene {
         };
         let served = launcher.serve(&self.plan, &nonce, numbers + 2, &serve);
         let (attempts, _) = futures::future::join(attempts, served).await;
-        self.launches.extend(attempts?);
+        attempts?.into_iter().for_each(|launch| self.keep(launch));
         Ok(())
     }
 

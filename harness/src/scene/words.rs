@@ -8,6 +8,13 @@ use crate::lab::{HOME, Lab, home, keyring};
 use crate::launch::{self, PROBE_IN_WORKTREE, places};
 use crate::plan::PATH_LISTS;
 
+/// Ends by SIGKILL whatever can be seen, but for pid 1 and the shell itself; where the host's processes are seen, a process of its
+/// own alone. That one is always among the killed: then the file `killed` is there.
+const KILL_ALL: &str = "read me rest </proc/self/stat; sleep 3 & victim=$!; others='/proc/[0-9]*'; \
+    grep -qs 'lab-servic[e]' /proc/[0-9]*/cmdline && others=/proc/$victim; \
+    for p in $others; do p=${p#/proc/}; case $p in 1|$$|$me) ;; *) kill -9 $p 2>/dev/null ;; esac; done; \
+    wait $victim; [ $? = 137 ] && touch killed";
+
 impl Scene {
     /// `~` and the placeholders in a word of a feature.
     ///
@@ -20,16 +27,19 @@ impl Scene {
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
     /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
-    /// the user's programs share, `{key}` and `{other-key}` the API keys outside, `{port}` the scenario's own port, `{local-port}` and `{other-port}` those of services on the
-    /// host's localhost. `{library}` is a folder of the user for this scenario, `{allowed}`
-    /// the path that may be read or written.
+    /// the user's programs share, `{api-key}` and `{other-api-key}` are keys that are kept outside. `{port}` is the
+    /// scenario's own port, `{local-port}` and `{other-port}` those of services on the host's localhost. `{library}` is a
+    /// folder of the user for this scenario, `{allowed}` the path that may be read or written. `{kill-all}` is shell text.
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
         let allowed = || PATH_LISTS.iter().find_map(|list| self.plan.paths(list).pop()).unwrap_or_default();
         let words = &words.replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
-        let mut text = words.replace("{nonce}", &self.nonce).replace("{token}", home::TOKEN_OF_HOME);
+        let mut text = words
+            .replace("{kill-all}", KILL_ALL)
+            .replace("{nonce}", &self.nonce)
+            .replace("{token}", home::TOKEN_OF_HOME);
         text = text.replace("{session-key}", keyring::OF_SESSION).replace("{user-key}", &keyring::OF_USER);
         if let Some(bystander) = &self.bystander {
             text = text.replace("{process}", &bystander.pid().to_string());
@@ -41,7 +51,7 @@ impl Scene {
         if let Some(port) = &self.port {
             text = text.replace("{port}", &port.number.to_string());
         }
-        for (name, key) in ["{key}", "{other-key}"].iter().zip(&self.keys) {
+        for (name, key) in ["{api-key}", "{other-api-key}"].iter().zip(&self.keys) {
             text = text.replace(name, key);
         }
         if let Some((shared, _)) = &self.shared {

@@ -184,6 +184,7 @@ async fn planted(scene: &mut Scene, change: impl FnOnce(&mut Plan), name: &str) 
     Ok(())
 }
 
+#[then("each request is heard")]
 #[then("a proxy was asked")]
 fn asked(scene: &mut Scene) -> StepResult {
     somebody_was_asked(scene)
@@ -225,6 +226,7 @@ fn all(seen: &Seen) -> usize {
     seen.world.arrivals.len() + seen.host.len()
 }
 
-fn told(heads: &[&str]) -> String {
+/// Heads of requests, short.
+pub(super) fn told(heads: &[&str]) -> String {
     heads.iter().map(|head| text::line(head.as_bytes(), 200)).collect::<Vec<_>>().join(" | ")
 }

@@ -116,6 +116,7 @@ async fn planted_mode(scene: &mut Scene, mode: String, word: String) -> StepResu
 
 #[then(regex = r#"^the doctor says "(.+)" in one line with "(.+)"$"#)]
 fn line_with(scene: &mut Scene, one: String, other: String) -> StepResult {
+    let one = scene.expand_text(&one)?;
     let said = scene.said.as_ref().ok_or("nothing was asked")?;
     let (held, seen) = (has_both(said, &one, &other), told(said));
     scene.found(held, seen);
@@ -140,7 +141,7 @@ async fn planted_no_provider(scene: &mut Scene) -> StepResult {
 }
 
 /// The step's own line shows that the doctor came to say what it has to say.
-async fn unsaid(scene: &mut Scene, plan: &Plan) -> StepResult {
+pub(super) async fn unsaid(scene: &mut Scene, plan: &Plan) -> StepResult {
     let said = scene.says("doctor", plan).await?;
     let shown = says_of_step(&said, "required") && !said.output().contains(&scene.words);
     scene.control(ControlKind::Planted, shown, format!("planted: {}", told(&said)));

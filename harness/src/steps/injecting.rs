@@ -1,9 +1,10 @@
 //! Given: API keys that are kept outside, and added by the proxy to what goes to their provider.
 
-use cucumber::{given, then, when};
+use cucumber::{gherkin, given, then, when};
 use serde_json::{Value, json};
 
 use super::StepResult;
+use super::commands::unsaid;
 use super::conversing::{answers, words};
 use crate::lab::home;
 use crate::launch::Launch;
@@ -19,10 +20,10 @@ const PLACEHOLDER: &str = "factory-egress-placeholder";
 
 /// `API_URL` gets the local address and `API_KEY` the placeholder, or those that begin with another word.
 #[given(
-    regex = r#"^a key for "(https?://[^"]+)" is injected(?: as "(\w+)")?(?: in the header "([^"]+)")?( for another step| for the step alone)?$"#
+    regex = r#"^a key for "(https?://[^"]+)" is injected(?: as "([^"]+)")?(?: in the header "([^"]+)")?( for the step| for the step that waits| for the step beside it)?$"#
 )]
 async fn injected(scene: &mut Scene, upstream: String, name: String, header: String, whose: String) -> StepResult {
-    let name = if name.is_empty() { "API" } else { &name };
+    let name = if name.is_empty() { "API".to_owned() } else { scene.expand_text(&name)? };
     let (header, format) = header.split_once(": ").unwrap_or(("x-api-key", "{}"));
     let secret = format!("{name}-{}-{}", scene.nonce, scene.keys.len());
     let entry = json!({
@@ -35,9 +36,9 @@ async fn injected(scene: &mut Scene, upstream: String, name: String, header: Str
         "secret": secret,
     });
     let whose = match whose.as_str() {
-        " for another step" => Whose::Step,
-        " for the step alone" => Whose::Other,
-        _ => Whose::Factory,
+        "" => Whose::Factory,
+        " for the step beside it" => Whose::Beside,
+        _ => Whose::Step,
     };
     scene.plan.inject(whose, entry);
     let key = home::random(BEGINS).map_err(|e| e.to_string())?;
@@ -48,8 +49,8 @@ async fn injected(scene: &mut Scene, upstream: String, name: String, header: Str
 #[given(regex = r#"^the provider's key is injected from the secret "(\w+)"$"#)]
 async fn of_provider(scene: &mut Scene, secret: String) -> StepResult {
     scene.plan.egress().insert("inject".into(), json!("provider"));
-    let key = PROVIDERS.get_or_init(|| home::random(BEGINS).unwrap_or_default());
-    scene.keep_key(&secret, key).await
+    let new = home::random(BEGINS).map_err(|e| e.to_string())?;
+    scene.keep_key(&secret, PROVIDERS.get_or_init(|| new)).await
 }
 
 /// Scenarios share the name of its secret, and so the key.
@@ -70,15 +71,27 @@ async fn after_request(scene: &mut Scene, variable: String, command: String) -> 
     scene.run().await
 }
 
+/// Two requests, each on a connection of its own: an ordinary one, and what is written there.
+#[when(regex = r#"^after a request to its "(\w+)", the step sends there$"#)]
+async fn sends_after(scene: &mut Scene, step: &gherkin::Step, variable: String) -> StepResult {
+    let odd = step.docstring.as_deref().ok_or("nothing to send is written there")?;
+    let there = format!("url:{variable}");
+    let first = scene.probe(&format!("converse {there}"))?;
+    let second = ["+", "converse", &there].map(str::to_owned).to_vec();
+    let command = [first, words(scene, &ordinary("/first"))?, second, words(scene, odd)?].concat();
+    scene.plan.action = Action::Run(command);
+    scene.run().await
+}
+
 /// Of two steps, each sends its own request; where a step has no such address, by the proxy.
 #[when(
-    regex = r#"^while the other step has sent its "(\w+)" and waits, the step (sends its own|asks the proxy for ".+"|runs ".+")$"#
+    regex = r#"^while a step that has asked its "(\w+)" waits, the step beside it (asks its own|asks the proxy for ".+"|runs ".+")$"#
 )]
 async fn while_other(scene: &mut Scene, variable: String, what: String) -> StepResult {
     let first = format!("{}; {}; true", request(scene, &variable, "/first")?, crate::waiting::WAITS);
     let quoted = what.split('"').nth(1);
     let second = match (what.split_whitespace().next(), quoted) {
-        (Some("sends"), _) => request(scene, &variable, "/second")?,
+        (Some("asks"), None) => request(scene, &variable, "/second")?,
         (Some("asks"), Some(url)) => {
             let host = url.trim_start_matches("http://").split('/').next().unwrap_or_default();
             let text = format!("GET {url} HTTP/1.1\nHost: {host}\nx-api-key: {PLACEHOLDER}\nConnection: close\n");
@@ -91,7 +104,7 @@ async fn while_other(scene: &mut Scene, variable: String, what: String) -> StepR
 }
 
 /// Two attempts of one served factory, each with another of the two keys that are injected for steps.
-#[when(regex = r#"^on one serve, while the other step has sent its "(\w+)" and waits, the step sends its own$"#)]
+#[when(regex = r#"^on one serve, while a step that has asked its "(\w+)" waits, the step beside it asks its own$"#)]
 async fn on_one_serve(scene: &mut Scene, variable: String) -> StepResult {
     let first = format!("{}; {}", request(scene, &variable, "/first")?, crate::waiting::WAITS);
     let (first, second) = (scene.shell(&first)?, scene.shell(&request(scene, &variable, "/second")?)?);
@@ -100,9 +113,12 @@ async fn on_one_serve(scene: &mut Scene, variable: String) -> StepResult {
 }
 
 /// The shell's words for a request to a local address.
-pub(super) fn request(scene: &Scene, variable: &str, path: &str) -> Result<String, String> {
-    let text = format!("GET {{base}}{path} HTTP/1.1\nHost: {{authority}}\nConnection: close\n");
-    Ok(format!("tools/probe converse url:{variable} '{}'", words(scene, &text)?.join("' '")))
+fn request(scene: &Scene, variable: &str, path: &str) -> Result<String, String> {
+    Ok(format!("tools/probe converse url:{variable} '{}'", words(scene, &ordinary(path))?.join("' '")))
+}
+
+fn ordinary(path: &str) -> String {
+    format!("GET {{base}}{path} HTTP/1.1\nHost: {{authority}}\nConnection: close\n")
 }
 
 #[then("the key does not arrive")]
@@ -120,11 +136,11 @@ async fn planted_variable(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then(regex = "^planted, in (a file of the worktree|the argv of a process) it does$")]
-async fn planted_elsewhere(scene: &mut Scene, place: String) -> StepResult {
+#[then(regex = r"^planted, in (a file of (\S+)|the argv of a process) it does$")]
+async fn planted_there(scene: &mut Scene, place: String, folder: String) -> StepResult {
     let before = match place.as_str() {
-        "the argv of a process" => "sh -c 'sleep 5; :' \"$PLANTED\" &",
-        _ => "printf %s \"$PLANTED\" >planted;",
+        "the argv of a process" => "sh -c 'sleep 5; :' \"$PLANTED\" &".to_owned(),
+        _ => format!("printf %s \"$PLANTED\" >{folder}/planted;"),
     };
     let command = scene.shell(&format!("{before} {}", scene.words))?;
     let launch = planted(scene, Some(command)).await?;
@@ -147,30 +163,22 @@ fn holds(scene: &Scene, launch: &Launch) -> bool {
     scene.keys.iter().any(|key| output.contains(key))
 }
 
-#[then(regex = r#"^planted, with nothing injected "(\w+)" is not set$"#)]
-async fn planted_nothing(scene: &mut Scene, variable: String) -> StepResult {
-    let launch = scene.changed(Plan::forget_keys).await?;
+#[then(regex = r#"^planted, with nothing (injected|of its own) "([^"]+)" is not set$"#)]
+async fn planted_nothing(scene: &mut Scene, what: String, variable: String) -> StepResult {
+    let change = |plan: &mut Plan| if what == "injected" { plan.forget_keys() } else { plan.env.clear() };
+    let launch = scene.changed(change).await?;
     let vars = launch.report.lines.first().map(|line| line.detail["vars"].clone()).unwrap_or_default();
     let shown = vars.is_object() && vars.get(&variable).is_none_or(Value::is_null);
     scene.control(ControlKind::Planted, shown, format!("planted: {vars}"));
     Ok(())
 }
 
-#[then(regex = r#"^planted, without variables of its own "(\w+)" is not set$"#)]
-async fn planted_no_variables(scene: &mut Scene, variable: String) -> StepResult {
-    let launch = scene.changed(|plan| plan.env.clear()).await?;
-    let vars = launch.report.lines.first().map(|line| line.detail["vars"].clone()).unwrap_or_default();
-    let shown = vars.is_object() && vars.get(&variable).is_none_or(Value::is_null);
-    scene.control(ControlKind::Planted, shown, format!("planted: {vars}"));
-    Ok(())
-}
-
+/// Then there is nobody to ask, and the step says so.
 #[then("planted, with nothing injected the same is not answered")]
 async fn planted_unanswered(scene: &mut Scene) -> StepResult {
     let launch = scene.changed(Plan::forget_keys).await?;
-    let ended = launch.report.ended || launch.exit.is_some();
-    let answered = launch.output().contains("kusaw-origin:");
-    scene.control(ControlKind::Planted, ended && !answered, format!("planted: {}", answers(&launch)));
+    let shown = launch.unfinished().is_none() && !launch.output().contains("kusaw-origin:");
+    scene.control(ControlKind::Planted, shown, format!("planted: {}", answers(&launch)));
     Ok(())
 }
 
@@ -183,8 +191,8 @@ fn is_local(scene: &mut Scene, variable: String) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r"^the doctor says nothing of the key$")]
-fn unsaid(scene: &mut Scene) -> StepResult {
+#[then("the doctor says nothing of the key")]
+fn no_key_said(scene: &mut Scene) -> StepResult {
     let said = scene.said.as_ref().ok_or("nothing was asked")?;
     let held = !holds(scene, said) && said.exit.is_some();
     let seen = format!("exit {:?}: {}", said.exit, crate::text::line(said.output().as_bytes(), 400));
@@ -192,14 +200,11 @@ fn unsaid(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r#"^planted, with nothing injected the doctor does not say "(.+)"$"#)]
-async fn planted_unsaid(scene: &mut Scene, words: String) -> StepResult {
+#[then("planted, with nothing injected it is not said")]
+async fn planted_unnamed(scene: &mut Scene) -> StepResult {
     let mut plan = scene.plan.clone();
     plan.forget_keys();
-    let said = scene.says("doctor", &plan).await?;
-    let shown = said.output().contains("probe") && !said.output().contains(&words);
-    scene.control(ControlKind::Planted, shown, crate::text::line(said.output().as_bytes(), 400));
-    Ok(())
+    unsaid(scene, &plan).await
 }
 
 impl Scene {

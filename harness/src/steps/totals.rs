@@ -16,7 +16,7 @@ const AT_ONCE: usize = 200;
 #[when(regex = r#"^the step asks (\d+) times for "([^"]+)", on one connection$"#)]
 async fn on_one_connection(scene: &mut Scene, times: usize, host: String) -> StepResult {
     let request = format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
-    let mut argv = scene.probe("converse --timeout 25000 --lull 10 proxy")?;
+    let mut argv = scene.probe(&format!("converse --timeout 25000 --lull 10 --answers {AT_ONCE} proxy"))?;
     argv.extend((0..times / AT_ONCE).map(|_| raw::word(request.repeat(AT_ONCE).as_bytes())));
     scene.plan.action = Action::Run(argv);
     scene.run().await

@@ -76,6 +76,16 @@ fn none_succeeds(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+/// Who refuses what comes before it need not refuse the socket.
+#[then("no socket is made")]
+fn no_socket(scene: &mut Scene) -> StepResult {
+    let report = &scene.last()?.report;
+    let made = report.lines.iter().any(|line| line.action == "socket-type" && line.ok);
+    let seen = report.summary();
+    scene.found_certain(!made, seen);
+    Ok(())
+}
+
 #[then("no action succeeds but the first")]
 fn first_succeeds(scene: &mut Scene) -> StepResult {
     let report = &scene.last()?.report;

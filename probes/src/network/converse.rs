@@ -1,7 +1,8 @@
-//! `converse [--eof] [--timeout MS] [--lull MS] proxy|HOST:PORT|url:VARIABLE BYTES..`: sends raw bytes to the proxy of the
-//! environment, to an address, or to the service whose http URL a variable holds, and tells what came back. Each BYTES is one
-//! write, with the escapes of `bytes`; behind each it listens until nothing came for a while, so that several answers are heard,
-//! or none. `--eof` closes its own half at the end. Where there is a URL, `{authority}` and `{base}` are its parts.
+//! `converse [--eof] [--timeout MS] [--lull MS] [--answers N] proxy|HOST:PORT|url:VARIABLE BYTES..`: sends raw bytes to the
+//! proxy of the environment, to an address, or to the service whose http URL a variable holds (`{authority}` and `{base}` are
+//! its parts then), and tells what came back. Each BYTES is one write, with the escapes of `bytes`; behind each it listens
+//! until nothing came for a while, so that several answers are heard, or none; with `--answers` until so many have begun.
+//! `--eof` closes its own half at the end.
 
 use std::ffi::OsString;
 use std::io;
@@ -29,6 +30,8 @@ pub struct Converse {
     eof: bool,
     timeout: Duration,
     lull: Duration,
+    /// Behind each write.
+    least: usize,
     to: String,
     writes: Vec<Vec<u8>>,
 }
@@ -38,6 +41,7 @@ impl Converse {
         let eof = words.flag("--eof");
         let timeout = Duration::from_millis(words.number("--timeout", 5_000_u64)?.max(1));
         let lull = Duration::from_millis(words.number("--lull", 400_u64)?.max(1));
+        let least = words.number("--answers", 0_usize)?;
         let rest = words.rest();
         let Some((to, writes)) = rest.split_first().filter(|(_, writes)| !writes.is_empty()) else {
             return Err(Usage(format!("expected proxy|HOST:PORT|url:VARIABLE BYTES.., got {rest:?}")));
@@ -50,7 +54,7 @@ impl Converse {
         if to != "proxy" && variable(&to).is_none() && authority(&to).is_none() {
             return Err(Usage(format!("expected proxy, HOST:PORT or url:VARIABLE, got {to:?}")));
         }
-        Ok(Self { eof, timeout, lull, to, writes })
+        Ok(Self { eof, timeout, lull, least, to, writes })
     }
 
     fn address(&self, url: Option<&BaseUrl>, deadline: Instant) -> Result<SocketAddr, String> {
@@ -79,7 +83,10 @@ impl Converse {
             if self.eof && at + 1 == self.writes.len() {
                 let _ = connection.shutdown(Shutdown::Write);
             }
-            let answer = connection.until_lull(self.lull, MAX, &mut heard.closed);
+            let mut answer = connection.until_lull(self.lull, MAX, &mut heard.closed);
+            while !heard.closed && statuses(&answer).len() < self.least && Instant::now() < deadline {
+                answer.extend(connection.until_lull(self.lull, MAX, &mut heard.closed));
+            }
             heard.answers.push(answer);
             if heard.closed {
                 break;

@@ -27,8 +27,8 @@ const TURNS: usize = 32;
 enum Question {
     /// A port for a scenario, at which all special addresses of the world answer.
     Open,
-    /// What was seen of a scenario, which has these ports.
-    Account(u16, Vec<u16>),
+    /// What was seen of a scenario, which has these ports, and these words that nobody else has.
+    Account(u16, Vec<u16>, Vec<String>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -64,12 +64,12 @@ impl World {
         }
     }
 
-    /// What the world has seen of a scenario, which has these ports.
+    /// What the world has seen of a scenario, which has these ports, and these words that nobody else has.
     ///
     /// # Errors
     /// When the world does not answer.
-    pub fn account(&self, scenario: u16, ports: &[u16]) -> io::Result<Account> {
-        match self.ask(&Question::Account(scenario, ports.to_vec()))? {
+    pub fn account(&self, scenario: u16, ports: &[u16], words: &[String]) -> io::Result<Account> {
+        match self.ask(&Question::Account(scenario, ports.to_vec(), words.to_vec()))? {
             Reply::Account(account) => Ok(account),
             other => Err(io::Error::other(format!("{other:?}"))),
         }
@@ -101,11 +101,11 @@ pub async fn serve(stream: UnixStream, journal: Journal, origins: Origins) -> io
                 Ok(port) => Reply::Opened(port),
                 Err(e) => Reply::Failed(e.to_string()),
             },
-            Ok(Question::Account(scenario, ports)) => {
+            Ok(Question::Account(scenario, ports, words)) => {
                 for _ in 0..TURNS {
                     tokio::task::yield_now().await;
                 }
-                Reply::Account(journal.account(scenario, &ports))
+                Reply::Account(journal.account(scenario, &ports, &words))
             }
             Err(e) => Reply::Failed(e.to_string()),
         };

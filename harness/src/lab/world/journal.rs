@@ -38,6 +38,13 @@ pub struct Arrival {
     pub hello: Option<Hello>,
 }
 
+impl Arrival {
+    /// Whether it brought this word, as far as is kept: of what is inside TLS, the heads of requests.
+    pub fn has(&self, word: &str) -> bool {
+        self.text.contains(word) || self.requests.iter().any(|head| head.contains(word))
+    }
+}
+
 /// How a TLS client began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
@@ -117,8 +124,9 @@ impl Journal {
         there.flat_map(|a| &a.requests).filter(|head| head.split_whitespace().nth(1) == Some(path)).count()
     }
 
-    /// What concerns a scenario: its names, its addresses, its ports, and datagrams and a shared provider's requests that name it.
-    pub fn account(&self, scenario: u16, ports: &[u16]) -> Account {
+    /// What concerns a scenario: its names, its addresses, its ports, datagrams and a shared provider's requests that name it,
+    /// and what has one of its words, wherever that arrived.
+    pub fn account(&self, scenario: u16, ports: &[u16], words: &[String]) -> Account {
         let nonce = format!("s{scenario}");
         let names = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == nonce);
         let all = self.lock();
@@ -127,6 +135,7 @@ impl Journal {
             ports.contains(&arrival.to.port())
                 || site::site(address).scenario == Some(scenario)
                 || (arrival.datagram && names(&arrival.text))
+                || words.iter().any(|word| arrival.has(word))
                 || (site::is_shared_api(address) && arrival.requests.iter().any(|head| names(head)))
         };
         let asked = |query: &&Query| query.name.split('.').any(|label| zone::scenario(label) == Some(scenario));
@@ -156,12 +165,13 @@ mod tests {
         journal.arrived("private", "10.200.0.1:4000".parse().unwrap(), false);
         let datagram = journal.arrived("blocked", "93.184.216.35:53".parse().unwrap(), true);
         journal.brought(datagram, b"s7 was here");
-        let account = journal.account(7, &[4000]);
+        let account = journal.account(7, &[4000], &[]);
         assert_eq!((account.look_ups("s7.rebind.test"), account.look_ups("s70.pub.test")), (3, 0));
         let told: Vec<_> = account.arrivals.iter().map(|a| (a.origin.as_str(), a.bytes)).collect();
         assert_eq!(told, [("pub", 16), ("private", 0), ("blocked", 11)]);
         assert_eq!(account.at(Some("23.1.0.7".parse().unwrap())).len(), 1);
-        assert_eq!(journal.account(8, &[]), Account::default());
-        assert_eq!(journal.account(70, &[]).queries.len(), 1);
+        assert_eq!(journal.account(8, &[], &["nobody's".into()]), Account::default());
+        assert_eq!(journal.account(8, &[], &["was here".into()]).arrivals.len(), 1);
+        assert_eq!(journal.account(70, &[], &[]).queries.len(), 1);
     }
 }
