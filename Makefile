@@ -18,7 +18,7 @@ test: setup ## everything: format, lints, unit, command line, features' lint, co
 	$(CONFORMANCE) run --driver none
 	$(CONFORMANCE) run --driver naive-bwrap
 	@if [ "$$(id -u)" = 0 ]; then set -e; \
-	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter; fi
+	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter --id NS --id SEC --id INJ; fi
 
 peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's registry
 	ci/peers
