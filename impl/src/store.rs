@@ -90,6 +90,10 @@ impl Store {
     /// # Errors
     /// Says which of the two files is at fault.
     pub fn get(&self, name: &str) -> Result<Secret, Fault> {
+        for folder in [&self.store, &self.keys] {
+            let ours = folder.symlink_metadata().map_or(Ok(()), |meta| only_ours(&meta, folder));
+            ours.map_err(|e| Fault::Unreadable(e.to_string()))?;
+        }
         let file = self.file(name);
         let encrypted = read(&file).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Fault::Missing(name.into()),
@@ -114,10 +118,24 @@ impl Store {
         text.trim_end().parse().map_err(|why: &str| io::Error::new(io::ErrorKind::InvalidData, why))
     }
 
+    /// Without its key, a store must have no secret: a new key would open none of them.
+    fn is_new(&self) -> io::Result<()> {
+        let kept =
+            std::fs::read_dir(&self.store)?.flatten().filter(|e| e.path().extension().is_some_and(|e| e == "age"));
+        match kept.count() {
+            0 => Ok(()),
+            kept => Err(io::Error::other(format!(
+                "{} is gone, and with it the {kept} secret(s) in {}: bring it back, or remove that folder and set every secret again",
+                self.keys.join(KEY).display(),
+                self.store.display()
+            ))),
+        }
+    }
+
     /// Of the key that is there, or of a new one. Two that make one at a time agree on the first.
     fn recipient(&self) -> io::Result<Recipient> {
         match self.identity() {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => self.is_new()?,
             known => return Ok(known?.to_public()),
         }
         let text = Identity::generate().to_string();
@@ -209,6 +227,15 @@ mod tests {
             assert!(store.get("k").err().unwrap().to_string().contains("mode 640"));
             std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
         }
+        for folder in ["store", "keys"] {
+            let folder = data.path().join(folder);
+            std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+            assert!(store.get("k").err().unwrap().to_string().contains("mode 755"));
+            std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
+        }
+        std::fs::remove_file(data.path().join("keys/store.key")).unwrap();
+        assert!(store.set("other", &secret("v")).unwrap_err().to_string().contains("1 secret"));
+        assert!(!data.path().join("store/other.age").exists());
         let (file, real) = (data.path().join("store/k.age"), data.path().join("real"));
         std::fs::rename(&file, &real).unwrap();
         std::os::unix::fs::symlink(&real, &file).unwrap();

@@ -1,6 +1,6 @@
 //! Attempts whose proxy is hosted by one process for the whole factory, and what becomes of them when it is killed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -67,6 +67,7 @@ impl Scene {
             waiting::first_sign(&worktree).await?;
             if anew {
                 end(&serve, Signal::SIGKILL);
+                self.is_gone(&first).await?;
                 let second = async {
                     self.is_ready(&second, &again).await?;
                     let launch = launcher.launch(&second, &nonce, numbers + 1).await;
@@ -155,10 +156,27 @@ impl Scene {
         Ok(!text.contains(crate::log_check::SUMMARY) && age.is_some_and(|age| age < READY))
     }
 
-    async fn is_ready(&self, plan: &Plan, live: &Live) -> Result<(), String> {
+    /// Until nobody answers any more where the killed one did: a new one would be refused for its sake.
+    async fn is_gone(&self, plan: &Plan) -> Result<(), String> {
+        let (ready, began) = (self.ready(plan)?, Instant::now());
+        while is_socket(&ready) && answers(&ready) {
+            if began.elapsed() > READY {
+                return Err(format!("a serve that was killed answers at {}", ready.display()));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
+    }
+
+    /// What is there as soon as attempts find a serve.
+    fn ready(&self, plan: &Plan) -> Result<PathBuf, String> {
         let serve = Self::context()?.manifest.commands.serve.as_ref().ok_or("the driver has no commands.serve")?;
         let templates = Self::launcher()?.templates(plan, &self.nonce, self.attempts)?;
-        let (ready, began) = (PathBuf::from(templates.render(&serve.ready)?), Instant::now());
+        templates.render(&serve.ready).map(PathBuf::from)
+    }
+
+    async fn is_ready(&self, plan: &Plan, live: &Live) -> Result<(), String> {
+        let (ready, began) = (self.ready(plan)?, Instant::now());
         // One that was killed may have left something there.
         while live.launcher().is_none() || !answers(&ready) {
             if began.elapsed() > READY {
@@ -172,10 +190,13 @@ impl Scene {
 }
 
 /// Whether it is there, and, if it is a socket, somebody listens.
-fn answers(ready: &std::path::Path) -> bool {
+fn answers(ready: &Path) -> bool {
+    ready.exists() && (!is_socket(ready) || std::os::unix::net::UnixStream::connect(ready).is_ok())
+}
+
+fn is_socket(ready: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
-    let is_socket = ready.metadata().map(|meta| meta.file_type().is_socket());
-    is_socket.is_ok_and(|is_socket| !is_socket || std::os::unix::net::UnixStream::connect(ready).is_ok())
+    ready.metadata().is_ok_and(|meta| meta.file_type().is_socket())
 }
 
 fn end(live: &Live, signal: Signal) {

@@ -29,6 +29,12 @@ fn keep(key: &str) -> Result<(), Refusal> {
     if !is_name(key) {
         return Err(Refusal { fix: Some(NAME.into()), ..Refusal::new(Reason::BadSettings, "not a name for a secret") });
     }
+    if key.starts_with("steps.") {
+        let what = format!("{key}: a step's own secret variables are not there yet");
+        let fix =
+            Some("env: of the step in kusaw.yaml, or an API key that stays outside: sandbox.egress.inject".into());
+        return Err(Refusal { fix, ..Refusal::new(Reason::NotImplemented, what) });
+    }
     let failed = |what: &str, e: io::Error| Refusal::new(Reason::SecretStore, format!("{what}: {e}"));
     let value = read(key)?;
     if value.is_empty() || value.len() > MAX || value.iter().any(|b| matches!(b, b'\r' | b'\n' | 0)) {

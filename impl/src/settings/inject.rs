@@ -83,11 +83,13 @@ impl Injected {
 
 impl From<&InjectEntry> for Injected {
     fn from(entry: &InjectEntry) -> Injected {
+        let header = entry.header.to_ascii_lowercase();
+        let usual = if header == "authorization" { "Bearer {}" } else { "{}" };
         Injected {
             name: entry.name.value.clone(),
             upstream: entry.upstream.trim_end_matches('/').into(),
-            header: entry.header.to_ascii_lowercase(),
-            format: entry.format.clone(),
+            format: entry.format.clone().unwrap_or_else(|| usual.into()),
+            header,
             base_url_env: entry.base_url_env.clone(),
             base_path: entry.base_path.clone(),
             key_env: entry.key_env.clone(),
@@ -195,6 +197,8 @@ mod tests {
 
     #[test]
     fn entries_have_defaults() {
+        let other = told(&format!("[{{{ENTRY}, header: X-Api-Key}}]"), "run: [x]").unwrap().remove(0);
+        assert_eq!((other.header.as_str(), other.format.as_str()), ("x-api-key", "{}"));
         let one = told(&format!("[{{{ENTRY}}}]"), "run: [x]").unwrap().remove(0);
         assert_eq!(
             (one.header.as_str(), one.format.as_str(), one.secret.as_str()),

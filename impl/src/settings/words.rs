@@ -103,9 +103,9 @@ pub struct InjectEntry {
     /// Header that holds the key.
     #[serde(default = "authorization")]
     pub header: String,
-    /// Its value, `{}` for the key.
-    #[serde(default = "bearer")]
-    pub format: String,
+    /// Its value, `{}` for the key; where it is left out, a bearer token in `authorization` and the key alone elsewhere.
+    #[serde(default, deserialize_with = "given")]
+    pub format: Option<String>,
     /// Variable that gets the local address.
     pub base_url_env: String,
     /// Behind the local address.
@@ -120,10 +120,6 @@ pub struct InjectEntry {
 
 fn authorization() -> String {
     "authorization".into()
-}
-
-fn bearer() -> String {
-    "Bearer {}".into()
 }
 
 impl<'de> Deserialize<'de> for Inject {
