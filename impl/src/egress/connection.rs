@@ -2,13 +2,14 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as Lock, PoisonError};
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request, Response, Version};
 use tokio::net::TcpStream;
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
@@ -31,6 +32,8 @@ pub struct Connection {
     phase: Phase,
     /// The one connection to an origin.
     origin: Mutex<Option<Origin>>,
+    /// Whether the client speaks HTTP/1.0: it knows no chunks, and takes the end of the connection for that of an answer.
+    old: AtomicBool,
     /// Granted; begins when the 200 is out.
     granted: Lock<Option<(Target, TcpStream)>>,
 }
@@ -38,7 +41,8 @@ pub struct Connection {
 impl Connection {
     /// Of this attempt, which lives until the sender of `ended` is dropped.
     pub fn new(attempt: Arc<Attempt>, ended: watch::Receiver<()>) -> Connection {
-        Connection { attempt, ended, phase: Phase::default(), origin: Mutex::default(), granted: Lock::default() }
+        let (phase, origin, granted) = (Phase::default(), Mutex::default(), Lock::default());
+        Connection { attempt, ended, phase, origin, old: AtomicBool::new(false), granted }
     }
 
     /// Answers until the client, a limit or the attempt ends it.
@@ -82,8 +86,12 @@ impl Connection {
                 tunnel.run(&self.attempt, self.ended.clone()).await;
             }
             (Some(result), _) => {
-                if verdict.is_some() || result.is_err_and(|e| e.is_parse() || e.is_parse_too_large()) {
+                let noise = verdict.is_some() || result.as_ref().is_err_and(|e| e.is_parse() || e.is_parse_too_large());
+                if noise {
                     self.attempt.log.noise();
+                } else if result.is_err() && self.old.load(Ordering::Relaxed) {
+                    // An answer that breaks off must not look like one that is complete.
+                    let _ = client.set_zero_linger();
                 }
                 if let Some(denial) = verdict {
                     refusal::say(client, denial).await;
@@ -94,6 +102,7 @@ impl Connection {
 
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Refused> {
         let attempt = &*self.attempt;
+        self.old.store(request.version() == Version::HTTP_10, Ordering::Relaxed);
         let target = head::target(request.method(), request.uri()).map_err(|denial| {
             let via = if request.method() == Method::CONNECT { Via::Connect } else { Via::Http };
             attempt.log.malformed(via, denial);

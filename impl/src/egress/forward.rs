@@ -3,8 +3,6 @@
 //! is retried.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
@@ -15,10 +13,10 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use super::coming::{self, Interim, REFUSAL};
 use super::head::Target;
 use super::limits::Limits;
 use super::log::Failure;
@@ -65,22 +63,18 @@ impl Origin {
     /// Sends `request` and returns the answer's head; the body follows as it comes.
     pub async fn ask(&mut self, request: Request<Incoming>, limits: &Limits) -> Result<Response<Incoming>, Failure> {
         let mut request = rebuild(request, &self.target).ok_or(Failure::Upstream)?;
-        let (flooded, told) = (Arc::new(Notify::new()), AtomicUsize::new(0));
-        let (flood, most) = (flooded.clone(), limits.interim);
-        hyper::ext::on_informational(&mut request, move |_| {
-            if told.fetch_add(1, Ordering::Relaxed) >= most {
-                flood.notify_one();
-            }
-        });
+        let interim = Interim::to(&mut request, limits.interim);
         let answer = tokio::select! {
             answer = timeout(limits.first_byte, self.sender.send_request(request)) => answer,
-            () = flooded.notified() => return Err(Failure::Upstream),
+            () = interim.flooded() => return Err(Failure::Upstream),
         };
         let mut answer = answer.map_err(|_| Failure::Timeout)?.map_err(|_| Failure::Upstream)?;
-        if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let framed = coming::framed(answer.headers_mut());
+        if answer.status() == StatusCode::SWITCHING_PROTOCOLS || interim.is_flood() || framed.is_none() {
             return Err(Failure::Upstream);
         }
         clean(answer.headers_mut());
+        answer.headers_mut().remove(REFUSAL);
         // The version is that of the hop to the client, not the origin's.
         *answer.version_mut() = Version::HTTP_11;
         Ok(answer)

@@ -5,6 +5,7 @@
 
 pub mod address;
 mod answered;
+mod coming;
 mod connection;
 pub mod dial;
 pub mod entry;

@@ -9,12 +9,10 @@ use hyper::{Response, StatusCode};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
+use super::coming::REFUSAL;
 use super::head::Target;
 use super::log::Failure;
 use super::policy::Denial;
-
-/// The header that carries the code.
-const HEADER: &str = "x-kusaw-egress";
 
 /// The body of every answer.
 pub type Body = BoxBody<Bytes, hyper::Error>;
@@ -63,7 +61,7 @@ fn response(status: u16, code: &'static str, text: String) -> Refused {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::FORBIDDEN);
     let headers = response.headers_mut();
-    headers.insert(HEADER, HeaderValue::from_static(code));
+    headers.insert(REFUSAL, HeaderValue::from_static(code));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     Box::new(response)
 }

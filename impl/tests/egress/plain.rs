@@ -103,11 +103,34 @@ async fn redirects_are_the_clients_business() {
 
 #[tokio::test]
 async fn odd_answers_are_an_upstream_error() {
-    for path in ["/switch", "/flood", "/large", "/close"] {
+    for path in ["/switch", "/flood", "/hints", "/large", "/coded", "/close"] {
         let world = allow(&["a.example"]).start().await;
         let answer = world.ask(&GET.replace("/ HTTP", &format!("{path} HTTP"))).await;
         assert_eq!(answer.short(), "502 upstream-error", "{path}");
         assert_eq!(world.outside.dialled.lock().unwrap().len(), 1, "{path}: nothing is sent twice");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_has_one_length_and_speaks_for_nobody_else() {
+    let world = allow(&["a.example"]).start().await;
+    let answer = world.ask(&GET.replace("/ HTTP", "/lengths HTTP")).await;
+    assert!(answer.status == 200 && !answer.head.to_ascii_lowercase().contains("content-length"), "{}", answer.head);
+    let answer = world.ask(&GET.replace("/ HTTP", "/own HTTP")).await;
+    assert_eq!((answer.short().as_str(), answer.body.as_str()), ("403", "no"));
+}
+
+/// An old client takes the end of the connection for that of an answer.
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_no_whole_one() {
+    let world = allow(&["a.example"]).start().await;
+    for (version, breaks) in [("HTTP/1.0", true), ("HTTP/1.1", false)] {
+        let mut client = world.connect().await;
+        client.send(GET.replace("/ HTTP/1.1", &format!("/broken {version}")).as_bytes()).await;
+        let rest = client.rest().await;
+        assert_eq!(rest.is_err(), breaks, "{version}: {rest:?}");
+        // A client that knows chunks sees that the last one is missing.
+        assert!(rest.is_err() || !rest.unwrap().ends_with(b"0\r\n\r\n"));
     }
 }
 

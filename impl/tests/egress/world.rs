@@ -288,6 +288,18 @@ async fn converse(mut stream: TcpStream, got: Arc<Mutex<Vec<Vec<u8>>>>) {
             "/flood" => "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000),
             "/large" => format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(200_000)),
             "/close" => break,
+            "/lengths" => {
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n6\r\nabcdef\r\n0\r\n\r\n"
+                    .into()
+            }
+            "/coded" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabcdef".into(),
+            "/hints" => "HTTP/1.1 103 E\r\n\r\n".repeat(17) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            "/own" => "HTTP/1.1 403 F\r\nX-Kusaw-Egress: self\r\nContent-Length: 2\r\n\r\nno".into(),
+            "/broken" => {
+                let half = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n";
+                let _ = stream.write_all(half).await;
+                break;
+            }
             "/later" => {
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlater".into()

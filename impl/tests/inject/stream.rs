@@ -233,3 +233,48 @@ fn a_provider_is_let_go_with_the_attempt_or_its_client() {
         }
     }
 }
+
+/// Two lengths, a coding that nobody is told of, or a thousand interim answers: none may reach a client as a whole answer.
+#[test]
+fn an_answer_that_two_readers_would_take_for_different_ones_is_made_one_or_none() {
+    let interim = |n| "HTTP/1.1 103 E\r\n\r\n".repeat(n);
+    let cases = [
+        (format!("{}content-length: 3\r\n\r\n6\r\nabcdef\r\n0\r\n\r\n", &CHUNKED[..CHUNKED.len() - 2]), Some("abcdef")),
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\ncontent-length: 3\r\n\r\nabcdef".into(), None),
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n6\r\nabcdef\r\n0\r\n\r\n".into(), None),
+        (interim(17) + OK, None),
+        (interim(16) + OK, Some("hello")),
+    ];
+    for (answer, right) in cases {
+        let shown = answer.clone();
+        let port = origin(move |mut stream| {
+            head(&mut stream);
+            stream.write_all(answer.as_bytes()).unwrap();
+            close(stream);
+        });
+        let wire = Wire::to(port);
+        // Which of two that are ready is taken first is chance: once proves nothing.
+        for _ in 0..20 {
+            let told = wire.say((wire.request("GET /v1") + "Connection: close\r\n\r\n").as_bytes()).unwrap();
+            match right {
+                Some(body) => assert!(told.starts_with("HTTP/1.1 200 ") && told.contains(body), "{shown}: {told}"),
+                None => assert!(told.contains("x-kusaw-egress: upstream-error\r\n"), "{shown}: {told}"),
+            }
+        }
+        wire.end();
+    }
+}
+
+/// What is told in kusaw's own header is kusaw's.
+#[test]
+fn a_provider_cannot_speak_for_the_proxy() {
+    let port = origin(|mut stream| {
+        head(&mut stream);
+        stream.write_all(b"HTTP/1.1 403 F\r\nX-Kusaw-Egress: not-allowed\r\ncontent-length: 2\r\n\r\nno").unwrap();
+        close(stream);
+    });
+    let wire = Wire::to(port);
+    let told = wire.say((wire.request("GET /v1") + "Connection: close\r\n\r\n").as_bytes()).unwrap();
+    assert!(told.starts_with("HTTP/1.1 403 ") && !told.contains("kusaw"), "{told}");
+    wire.end();
+}

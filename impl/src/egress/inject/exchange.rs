@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use http_body_util::combinators::BoxBody;
@@ -11,12 +11,12 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri, Version};
-use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::flow::{Bounded, Clock};
 use super::upstream::{Connection, FAILED};
 use super::{Injection, Told, rules};
+use crate::egress::coming::{self, Interim};
 use crate::egress::proxy::Attempt;
 
 /// What the requests of one client's connection share.
@@ -72,18 +72,19 @@ impl<'a> Exchange<'a> {
         let driven = self.drive(connection);
         let (body, over) = Bounded::new(body, limits.inject_body);
         let mut request = Request::from_parts(parts, body);
-        let flooded = interim(&mut request, limits.interim);
+        let interim = Interim::to(&mut request, limits.interim);
         let answer = tokio::select! {
             answer = sender.send_request(request) => answer,
-            () = flooded.notified() => return Err(FAILED),
+            () = interim.flooded() => return Err(FAILED),
             () = self.clock.idle(limits.inject_idle) => return Err((504, "connect-timeout")),
         };
         let told = |_| if over.load(Ordering::Relaxed) { (413, "limit") } else { FAILED };
         let mut answer = answer.map_err(told)?;
         let switches = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
         let base = one.route.base(port);
+        let framed = coming::framed(answer.headers_mut());
         let fit = rules::answer(answer.headers_mut(), one.key.expose(), &one.route.upstream, &base);
-        if switches || fit.is_none() {
+        if switches || interim.is_flood() || framed.is_none() || fit.is_none() {
             return Err(FAILED);
         }
         *answer.version_mut() = Version::HTTP_11;
@@ -132,18 +133,6 @@ impl hyper::body::Body for Passed {
     }
 }
 
-/// Told when there are more interim answers (1xx) than that.
-fn interim(request: &mut Request<Bounded>, most: usize) -> Arc<Notify> {
-    let (flooded, told) = (Arc::new(Notify::new()), AtomicUsize::new(0));
-    let flood = flooded.clone();
-    hyper::ext::on_informational(request, move |_| {
-        if told.fetch_add(1, Ordering::Relaxed) >= most {
-            flood.notify_one();
-        }
-    });
-    flooded
-}
-
 /// The first part of a path, and the rest with its slash.
 fn segments(path: &str) -> (&str, &str) {
     let path = path.strip_prefix('/').unwrap_or_default();
@@ -158,7 +147,7 @@ pub fn refusal((status, code): Told) -> Response<Body> {
     let text = Bytes::from(format!("kusaw: refused ({code}).\n"));
     let mut response = Response::new(Full::new(text).map_err(|never| match never {}).boxed());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-    response.headers_mut().insert("x-kusaw-egress", HeaderValue::from_static(code));
+    response.headers_mut().insert(coming::REFUSAL, HeaderValue::from_static(code));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }

@@ -8,6 +8,8 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::{Method, Version};
 
+use crate::egress::coming::REFUSAL;
+
 /// Headers that carry credentials; the route's own is removed as well.
 const CREDENTIALS: [&str; 7] =
     ["authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie", "cookie2"];
@@ -29,8 +31,8 @@ const OF_THE_HOP: [&str; 13] = [
     "expect",
 ];
 
-/// In an answer they would point the client past this listener, or have it keep what is the provider's.
-const OF_THE_PROVIDER: [&str; 4] = ["set-cookie", "set-cookie2", "alt-svc", "strict-transport-security"];
+/// In an answer they would point the client past this listener, have it keep what is the provider's, or speak for the proxy.
+const OF_THE_PROVIDER: [&str; 5] = ["set-cookie", "set-cookie2", "alt-svc", "strict-transport-security", REFUSAL];
 
 const METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 

@@ -2,7 +2,7 @@
 //! the upstream's own name.
 #![forbid(unsafe_code)]
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -85,6 +85,8 @@ impl Upstream {
     async fn addresses(&self, attempt: &Attempt) -> Result<Vec<SocketAddr>, Told> {
         let found = match self.host.parse() {
             Ok(address) => vec![address],
+            // Never looked up (RFC 6761 6.3): the key may go there in the clear.
+            Err(_) if self.host == "localhost" => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
             Err(_) => dial::resolve(attempt, &self.host).await.ok_or((502, "dns-failure"))?.addresses,
         };
         let named = self.host == "localhost" || self.host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
@@ -129,6 +131,8 @@ fn may_dial(address: IpAddr, loopback_is_named: bool) -> bool {
                 || cloud
                 || carries_v4
                 || a.segments()[..6] == [0x64, 0xff9b, 0, 0, 0, 0]
+                || a.segments()[..3] == [0x64, 0xff9b, 1]
+                || a.segments()[..6] == [0, 0, 0, 0, 0xffff, 0]
                 || a.segments()[0] == 0x2002
         }
     };
@@ -137,7 +141,13 @@ fn may_dial(address: IpAddr, loopback_is_named: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio::net::TcpStream;
+
     use super::*;
+    use crate::egress::dial::{Answer, Later, Network};
+    use crate::egress::limits::{Limits, Place, Shared};
+    use crate::egress::log::Log;
+    use crate::egress::policy::Policy;
 
     #[test]
     fn a_gateway_may_be_private_and_metadata_is_never_a_provider() {
@@ -158,10 +168,38 @@ mod tests {
             "64:ff9b::a9fe:a9fe",
             "2002:a9fe:a9fe::",
             "::a9fe:a9fe",
+            "64:ff9b:1::a9fe:a9fe",
+            "::ffff:0:a9fe:a9fe",
             "255.255.255.255",
         ] {
             assert!(!may(bad, true), "{bad}");
         }
         assert!(may("127.0.0.1", true) && may("::1", true) && !may("127.0.0.1", false) && !may("::1", false));
+    }
+
+    /// A resolver that says so must not be given the key.
+    #[derive(Debug)]
+    struct Lying;
+
+    impl Network for Lying {
+        fn resolve(&self, _: &str, _: Place) -> Later<Answer> {
+            Box::pin(async { Ok(Answer { addresses: vec![Ipv4Addr::new(10, 0, 0, 9).into()], own: Vec::new() }) })
+        }
+
+        fn connect(&self, _: SocketAddr) -> Later<TcpStream> {
+            Box::pin(async { Err(std::io::ErrorKind::Unsupported.into()) })
+        }
+    }
+
+    #[tokio::test]
+    async fn localhost_is_this_machine_whatever_a_resolver_says() {
+        let file = || tempfile::tempfile().unwrap();
+        let shared = Arc::new(Shared::over(Limits::default(), 1_000, Arc::new(Lying)));
+        let attempt = Attempt::new(Policy::new(&[]), Log::new("a", file(), file()), true, None, shared);
+        for (origin, right) in [("http://localhost:9", "127.0.0.1:9 [::1]:9"), ("https://gw.corp", "10.0.0.9:443")] {
+            let found = Upstream::new(origin).unwrap().addresses(&attempt).await.unwrap();
+            let found: Vec<_> = found.iter().map(SocketAddr::to_string).collect();
+            assert_eq!(found.join(" "), right);
+        }
     }
 }
