@@ -32,6 +32,37 @@ pub const NO_PROXY: &[&str] = &["NO_PROXY", "no_proxy"];
 /// Passed through in open mode only.
 pub const OPEN_ONLY: &[&str] = &["ALL_PROXY", "all_proxy"];
 
+/// What programs take for how they start, from whatever is in them: the loader (ld.so(8)), shells (bash(1)), git (git(1)) and
+/// the interpreters that agents run in.
+const OF_THE_START: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "IFS",
+    "ZDOTDIR",
+    "GLIBC_TUNABLES",
+    "GCONV_PATH",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PERL5OPT",
+    "PERL5LIB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+];
+
+/// The same, by how their names begin.
+const OF_THE_START_ALL: &[&str] = &["LD_", "DYLD_", "GIT_"];
+
+/// Whether a variable of this name changes how programs start: no address and no placeholder can stand in it.
+pub fn is_of_the_start(name: &str) -> bool {
+    OF_THE_START.contains(&name) || OF_THE_START_ALL.iter().any(|begin| name.starts_with(begin))
+}
+
 /// Whether the list has this name: nothing else may set it for a purpose of its own.
 pub fn is_listed(name: &str) -> bool {
     let listed = [FROM_CALLER, OWN, PROXY, NO_PROXY, OPEN_ONLY];

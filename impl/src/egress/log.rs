@@ -26,7 +26,7 @@ const ALLOWED: usize = 200;
 /// Stands for every host that is none.
 pub const MALFORMED: &str = "<malformed>";
 
-/// Why an allowed host was not reached. Not a block.
+/// Why an allowed host, or the provider of an injected key, was not reached. Not a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the codes are those of docs/contract.md")]
 pub enum Failure {
@@ -117,7 +117,7 @@ impl Log {
         }
     }
 
-    /// An allowed host was not reached.
+    /// An allowed host, or the provider of an injected key, was not reached.
     pub fn failure(&self, what: Failure) {
         let failures = &mut self.records().failures;
         match what {

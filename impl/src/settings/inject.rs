@@ -163,6 +163,10 @@ pub fn check(entry: &InjectEntry) -> Result<(), Wrong> {
             let what = format!("{name} has a meaning of its own for every step");
             return Err(Wrong::new(key, what, "the variable that the client reads for its provider"));
         }
+        if variables::is_of_the_start(name) {
+            let what = format!("{name} changes how programs start");
+            return Err(Wrong::new(key, what, "the variable that the client reads for its provider"));
+        }
     }
     if one.base_url_env == one.key_env {
         return Err(Wrong::new("key_env", "the same variable as base_url_env", "a variable of its own"));
@@ -224,6 +228,9 @@ mod tests {
             ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: SSL_CERT_FILE", "key_env"),
             ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: all_proxy", "key_env"),
             ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: 1A", "key_env"),
+            ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: LD_PRELOAD", "key_env"),
+            ("name: a, upstream: 'https://a.example', base_url_env: NODE_OPTIONS, key_env: K", "base_url_env"),
+            ("name: a, upstream: 'https://a.example', base_url_env: GIT_SSH_COMMAND, key_env: K", "base_url_env"),
             ("name: '', upstream: 'https://a.example', base_url_env: U, key_env: K", "name"),
             ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: K, header: host", "header"),
             ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: K, format: 'x'", "format"),

@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::sync::mpsc::channel;
 
+use serde_json::json;
+
 use super::wire::{Wire, close, origin};
 use super::{KEY, OK, head, provider};
 
@@ -81,23 +83,50 @@ fn an_old_client_is_served_and_one_that_waits_for_a_hundred_gets_it() {
     wire.end();
 }
 
-/// Two lengths that differ: one goes out, and nothing behind it is a request.
+/// Two lengths that differ: one goes out, and nothing behind the body is a request, here or there.
 #[test]
 fn a_body_with_two_lengths_goes_out_with_one() {
-    let (port, heads) = provider(OK);
+    const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+    const LENGTH: &str = "Content-Length: 60\r\n";
+    let (told, arrived) = channel();
+    let port = origin(move |mut stream| {
+        let mut all = head(&mut stream);
+        // A body that ends with the head came with it.
+        while !all.ends_with("0\r\n\r\n") && !all.contains("smuggled") {
+            let mut piece = [0; 4096];
+            match stream.read(&mut piece) {
+                Ok(n @ 1..) => all += &String::from_utf8_lossy(&piece[..n]),
+                _ => break,
+            }
+        }
+        stream.write_all(OK.as_bytes()).unwrap();
+        // To the end of the connection: whatever else was sent over it is here.
+        stream.read_to_string(&mut all).unwrap();
+        told.send(all).unwrap();
+    });
     let wire = Wire::to(port);
-    for lengths in
-        ["Transfer-Encoding: chunked\r\nContent-Length: 60\r\n", "Content-Length: 60\r\nTransfer-Encoding: chunked\r\n"]
-    {
-        let request =
-            wire.request("POST /v1") + lengths + "Connection: close\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n";
-        let told = wire.say(request.as_bytes());
-        assert!(told.is_none_or(|told| told.matches("HTTP/1.1").count() == 1));
-        let head = heads.recv().unwrap();
-        assert!(head.contains("transfer-encoding: chunked") && !head.contains("content-length"), "{head}");
-        assert!(heads.try_recv().is_err());
+    for lengths in [[CHUNKED, LENGTH], [LENGTH, CHUNKED]] {
+        for end in ["Connection: close\r\n", ""] {
+            let behind = wire.request("GET /smuggled") + "Connection: close\r\n\r\n";
+            let request = wire.request("POST /v1") + &lengths.concat() + end + "\r\n0\r\n\r\n" + &behind;
+            let answer = wire.say(request.as_bytes()).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("hello"), "{lengths:?} {end:?}: {answer}");
+            assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{lengths:?} {end:?}: {answer}");
+            let all = arrived.recv().unwrap();
+            assert!(all.contains("transfer-encoding: chunked") && !all.contains("content-length"), "{all}");
+            assert!(all.ends_with("\r\n\r\n0\r\n\r\n") && !all.contains("smuggled"), "{all}");
+        }
     }
+    // The control: with one length the same bytes are a second request, and it arrives.
+    let behind = wire.request("GET /smuggled") + "Connection: close\r\n\r\n";
+    let request = wire.request("POST /v1") + CHUNKED + "\r\n0\r\n\r\n" + &behind;
+    let answer = wire.say(request.as_bytes()).unwrap();
+    assert_eq!(answer.matches("HTTP/1.1 200").count(), 2, "{answer}");
+    let all = [arrived.recv().unwrap(), arrived.recv().unwrap()].concat();
+    assert!(all.contains("get /smuggled http/1.1"), "{all}");
+    // Nothing else came over any connection.
     wire.end();
+    assert!(arrived.try_recv().is_err());
 }
 
 #[test]
@@ -127,10 +156,17 @@ fn only_what_went_out_with_the_key_is_counted() {
     let wire = Wire::to(nobody);
     let told = wire.say((wire.request("GET /v1") + "Connection: close\r\n\r\n").as_bytes()).unwrap();
     assert!(told.contains("502 Bad Gateway") && told.contains("connect-failed") && wire.count() == 0, "{told}");
-    wire.end();
+    assert_eq!(wire.end()["failures"], json!({"dns": 0, "connect": 1, "timeout": 0, "upstream": 0}));
     // One that takes the connection and ends it: it may have read the key.
     let wire = Wire::to(origin(|mut stream| drop(head(&mut stream))));
     let told = wire.say((wire.request("GET /v1") + "Connection: close\r\n\r\n").as_bytes()).unwrap();
     assert!(told.contains("upstream-error") && wire.count() == 1, "{told}");
-    wire.end();
+    assert_eq!(wire.end()["failures"], json!({"dns": 0, "connect": 0, "timeout": 0, "upstream": 1}));
+    // What is wrong with a request is no failure of the provider's, and nor is an answer.
+    let (port, _heads) = provider(OK);
+    let wire = Wire::to(port);
+    for line in ["GET /v1/../x", "TRACE /v1", "GET /v1"] {
+        wire.say((wire.request(line) + "Connection: close\r\n\r\n").as_bytes()).unwrap();
+    }
+    assert_eq!(wire.end()["failures"], json!({"dns": 0, "connect": 0, "timeout": 0, "upstream": 0}));
 }

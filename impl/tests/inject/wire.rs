@@ -14,6 +14,8 @@ use kusaw::egress::log::Log;
 use kusaw::egress::policy::Policy;
 use kusaw::egress::proxy::{self, Attempt};
 use kusaw::store::{Secret, Store};
+use serde_json::Value;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -32,6 +34,7 @@ pub struct Wire {
     stop: watch::Sender<()>,
     serving: JoinHandle<()>,
     runtime: Runtime,
+    folder: TempDir,
 }
 
 impl Wire {
@@ -61,7 +64,7 @@ impl Wire {
         let listener = proxy::adopt(listener).unwrap();
         let serving = runtime.spawn(proxy::serve(listener, Role::Inject, attempt.clone(), stopped));
         drop(_entered);
-        Wire { attempt, address, segment, stop, serving, runtime }
+        Wire { attempt, address, segment, stop, serving, runtime, folder }
     }
 
     pub fn connect(&self) -> TcpStream {
@@ -98,12 +101,16 @@ impl Wire {
     }
 
     /// Ends the attempt; all of it has ended when this returns.
-    pub fn end(self) {
+    /// The value is its summary.
+    pub fn end(self) -> Value {
         drop(self.stop);
         self.runtime.block_on(async { tokio::time::timeout(LONG, self.serving).await }).unwrap().unwrap();
         assert_eq!(Arc::strong_count(&self.attempt), 1, "something still uses it");
         // The runtime counts a task a little longer than whoever waits for it.
         super::factory::wait_until(|| self.runtime.metrics().num_alive_tasks() == 0);
+        self.attempt.log.close().unwrap();
+        let events = std::fs::read_to_string(self.folder.path().join("events.jsonl")).unwrap();
+        serde_json::from_str(events.lines().next_back().unwrap()).unwrap()
     }
 }
 

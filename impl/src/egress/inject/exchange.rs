@@ -17,6 +17,7 @@ use super::flow::{Bounded, Clock};
 use super::upstream::{Connection, FAILED};
 use super::{Injection, Told, rules};
 use crate::egress::coming::{self, Interim};
+use crate::egress::log::Failure;
 use crate::egress::proxy::Attempt;
 
 /// What the requests of one client's connection share.
@@ -48,8 +49,17 @@ impl<'a> Exchange<'a> {
         self.old.load(Ordering::Relaxed)
     }
 
-    /// The provider's answer, or what to tell in its place.
-    pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Told> {
+    /// The provider's answer, or what to tell in its place; a provider that was not reached is counted before that is told.
+    pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        self.ask(request).await.unwrap_or_else(|told| {
+            if let Some(failure) = failure(told) {
+                self.attempt.log.failure(failure);
+            }
+            refusal(told)
+        })
+    }
+
+    async fn ask(&self, request: Request<Incoming>) -> Result<Response<Body>, Told> {
         let (port, limits) = (self.injection.port, &self.attempt.shared.limits);
         let (mut parts, body) = request.into_parts();
         self.old.store(parts.version == Version::HTTP_10, Ordering::Relaxed);
@@ -142,8 +152,19 @@ fn segments(path: &str) -> (&str, &str) {
     }
 }
 
+/// What it counts as, where it is the provider's failure and not what was asked.
+fn failure((_, code): Told) -> Option<Failure> {
+    match code {
+        "dns-failure" => Some(Failure::Dns),
+        "connect-failed" => Some(Failure::Connect),
+        "connect-timeout" => Some(Failure::Timeout),
+        "upstream-error" => Some(Failure::Upstream),
+        _ => None,
+    }
+}
+
 /// An answer that is not the provider's.
-pub fn refusal((status, code): Told) -> Response<Body> {
+fn refusal((status, code): Told) -> Response<Body> {
     let text = Bytes::from(format!("kusaw: refused ({code}).\n"));
     let mut response = Response::new(Full::new(text).map_err(|never| match never {}).boxed());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use self::exchange::{Exchange, refusal};
+use self::exchange::Exchange;
 use self::flow::{Clock, Timed};
 use self::key::Keyed;
 use self::route::Route;
@@ -72,7 +72,7 @@ impl Injection {
         let exchange = Exchange::new(self, attempt, &clock, &providers);
         let service = service_fn(|request| {
             let answer = exchange.answer(request);
-            Box::pin(async { Ok::<_, Infallible>(answer.await.unwrap_or_else(refusal)) })
+            Box::pin(async { Ok::<_, Infallible>(answer.await) })
         });
         let mut server = http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(limits.keep_alive);

@@ -36,7 +36,7 @@ const OF_THE_PROVIDER: [&str; 5] = ["set-cookie", "set-cookie2", "alt-svc", "str
 
 const METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// Parameters of a query that carry a key.
+/// Parameters of a query that carry a key, in small letters.
 const KEY_PARAMETERS: [&str; 2] = ["key", "api_key"];
 
 /// Whether a request's Host is this listener's. Any other comes from a page that had a name point here (DNS rebinding).
@@ -85,8 +85,20 @@ pub fn path(rest: &str, query: Option<&str>) -> Option<String> {
 }
 
 fn carries_key(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or(pair);
-    KEY_PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    let name = decoded(pair.split('=').next().unwrap_or(pair));
+    KEY_PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// As a server reads it (RFC 3986, 2.1); what is no escape stays as it is.
+fn decoded(name: &str) -> Vec<u8> {
+    let digit = |at: usize| char::from(*name.as_bytes().get(at)?).to_digit(16);
+    let (mut bytes, mut at) = (Vec::new(), 0);
+    while let Some(byte) = name.as_bytes().get(at) {
+        let escaped = (*byte == b'%').then(|| Some((digit(at + 1)?, digit(at + 2)?))).flatten();
+        bytes.push(escaped.map_or(*byte, |(high, low)| (high * 16 + low) as u8));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    bytes
 }
 
 /// What goes out: without credentials and without the hop's own, for the upstream's host, with exactly one real header.
@@ -183,6 +195,8 @@ mod tests {
             ("/v1/messages", Some("beta=true"), "/v1/messages?beta=true"),
             ("/v1/x", Some("key=mine&alt=sse"), "/v1/x?alt=sse"),
             ("/v1/x", Some("KEY=mine&api_key=o"), "/v1/x"),
+            ("/v1/x", Some("%6bey=mine&a=%6bey&%61%50i%5Fke%79=o&%6Bey"), "/v1/x?a=%6bey"),
+            ("/v1/x", Some("keys=1&%6bey%=2&%zz=3&%6=4"), "/v1/x?keys=1&%6bey%=2&%zz=3&%6=4"),
             ("/a..b/%20", None, "/a..b/%20"),
             ("/", None, "/"),
         ] {
