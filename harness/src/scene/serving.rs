@@ -158,7 +158,7 @@ impl Scene {
 
     /// Until nobody answers any more where the killed one did: a new one would be refused for its sake.
     async fn is_gone(&self, plan: &Plan) -> Result<(), String> {
-        let (ready, began) = (self.ready(plan)?, Instant::now());
+        let (ready, began) = (self.place_of_serve(plan)?, Instant::now());
         while is_socket(&ready) && answers(&ready) {
             if began.elapsed() > READY {
                 return Err(format!("a serve that was killed answers at {}", ready.display()));
@@ -169,14 +169,14 @@ impl Scene {
     }
 
     /// What is there as soon as attempts find a serve.
-    fn ready(&self, plan: &Plan) -> Result<PathBuf, String> {
+    fn place_of_serve(&self, plan: &Plan) -> Result<PathBuf, String> {
         let serve = Self::context()?.manifest.commands.serve.as_ref().ok_or("the driver has no commands.serve")?;
         let templates = Self::launcher()?.templates(plan, &self.nonce, self.attempts)?;
         templates.render(&serve.ready).map(PathBuf::from)
     }
 
     async fn is_ready(&self, plan: &Plan, live: &Live) -> Result<(), String> {
-        let (ready, began) = (self.ready(plan)?, Instant::now());
+        let (ready, began) = (self.place_of_serve(plan)?, Instant::now());
         // One that was killed may have left something there.
         while live.launcher().is_none() || !answers(&ready) {
             if began.elapsed() > READY {
