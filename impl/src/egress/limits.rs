@@ -30,6 +30,8 @@ pub struct Limits {
     pub lookups: usize,
     /// Look-ups of one attempt: a slow server for its names holds up nobody else's.
     pub lookups_each: usize,
+    /// Attempts of a process whose keys are read at a time: a thread each.
+    pub openings: usize,
     /// Addresses of one answer that are tried.
     pub answers: usize,
     /// Addresses of one host that are tried at a time.
@@ -84,6 +86,7 @@ impl Default for Limits {
             dns: Duration::from_secs(5),
             lookups: 32,
             lookups_each: 8,
+            openings: 4,
             answers: 16,
             dials: 3,
             connect: Duration::from_secs(10),
@@ -117,6 +120,8 @@ pub struct Shared {
     pub places: Arc<Semaphore>,
     /// Free places for look-ups.
     pub lookups: Arc<Semaphore>,
+    /// Free places for attempts whose keys are read.
+    pub openings: Arc<Semaphore>,
     /// Looks up and connects.
     pub network: Arc<dyn Network>,
 }
@@ -154,8 +159,8 @@ impl Shared {
         let places = limits.process.min(affordable);
         // Where there are few, no attempt takes them all.
         let limits = Limits { connections: limits.connections.min((places / 4).max(1)), ..limits };
-        let lookups = Arc::new(Semaphore::new(limits.lookups));
-        Shared { limits, places: Arc::new(Semaphore::new(places)), lookups, network }
+        let [lookups, openings] = [limits.lookups, limits.openings].map(|most| Arc::new(Semaphore::new(most)));
+        Shared { limits, places: Arc::new(Semaphore::new(places)), lookups, openings, network }
     }
 
     /// The places of an attempt with so many listeners, for as long as it has them.

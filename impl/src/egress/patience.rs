@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::policy::Denial;
@@ -45,8 +45,8 @@ impl Phase {
 
 /// A connection with patience.
 #[derive(Debug)]
-pub struct Patient {
-    stream: TokioIo<TcpStream>,
+pub struct Patient<S> {
+    stream: TokioIo<S>,
     phase: Phase,
     head: Duration,
     between: Duration,
@@ -67,16 +67,16 @@ struct Line {
     over: bool,
 }
 
-impl Patient {
+impl<S> Patient<S> {
     /// The first request has the time of a head to begin, each other one the time between two.
-    pub fn new(stream: TcpStream, phase: Phase, head: Duration, between: Duration) -> Patient {
+    pub fn new(stream: S, phase: Phase, head: Duration, between: Duration) -> Patient<S> {
         let timer = Some((WAITING, Box::pin(sleep(head))));
         let line = Line::default();
         Patient { stream: TokioIo::new(stream), phase, head, between, timer, first: true, line, verdict: None }
     }
 
     /// The connection itself.
-    pub fn into_inner(self) -> TcpStream {
+    pub fn into_inner(self) -> S {
         self.stream.into_inner()
     }
 
@@ -128,7 +128,7 @@ impl Line {
     }
 }
 
-impl Read for Patient {
+impl<S: AsyncRead + Unpin> Read for Patient<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut to: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.too_late(cx) {
@@ -140,13 +140,9 @@ impl Read for Patient {
         }
         let mut bytes = [0; 4 << 10];
         let room = to.remaining().min(bytes.len());
-        let read = loop {
-            ready!(this.stream.inner().poll_read_ready(cx))?;
-            match this.stream.inner().try_read(&mut bytes[..room]) {
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                read => break read?,
-            }
-        };
+        let mut read = ReadBuf::new(&mut bytes[..room]);
+        ready!(Pin::new(this.stream.inner_mut()).poll_read(cx, &mut read))?;
+        let read = read.filled().len();
         if read > 0 && !this.phase.in_head() {
             this.line = Line::default();
             this.phase.0.store(HEAD, Ordering::Relaxed);
@@ -159,7 +155,7 @@ impl Read for Patient {
     }
 }
 
-impl Write for Patient {
+impl<S: AsyncWrite + Unpin> Write for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

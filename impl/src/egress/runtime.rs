@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::grant::Grant;
 use super::inject::Injection;
@@ -19,9 +19,6 @@ use super::policy::Policy;
 use super::proxy::{self, Attempt};
 use crate::outcome::{Reason, Refusal};
 use crate::store::Store;
-
-/// Threads for look-ups, made when they are needed; no more are asked for at a time.
-const RESOLVERS: usize = 32;
 
 /// A process's proxy. Dropped, it answers nobody any more.
 #[derive(Debug)]
@@ -46,8 +43,11 @@ impl Proxy {
     /// A proxy with so many threads; it answers for no attempt yet.
     pub fn start(threads: usize) -> io::Result<Proxy> {
         super::raise_descriptors()?;
+        let limits = &limits::process().limits;
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(threads).max_blocking_threads(RESOLVERS).thread_name("kusaw-egress").enable_all();
+        // Made when they are needed. Those who use them count themselves: none waits for a thread.
+        builder.max_blocking_threads(limits.lookups + limits.openings);
+        builder.worker_threads(threads).thread_name("kusaw-egress").enable_all();
         Ok(Proxy { runtime: Some(builder.build()?) })
     }
 
@@ -72,8 +72,28 @@ impl Proxy {
     }
 }
 
+/// As [`admit`], for whoever answers for others meanwhile: keys are read from the disk and decrypted on a thread that does
+/// nothing else.
+pub async fn admit_beside(
+    id: String,
+    grant: Grant,
+    listeners: Vec<OwnedFd>,
+    log: File,
+    events: File,
+) -> Result<Admitted, Refusal> {
+    if grant.inject.is_empty() {
+        return admit(&id, &grant, listeners, log, events);
+    }
+    let opening = limits::process().openings.clone().acquire_owned().await;
+    let admitted = spawn_blocking(move || {
+        let _opening = opening;
+        admit(&id, &grant, listeners, log, events)
+    });
+    admitted.await.unwrap_or_else(|e| Err(failed(e.into())))
+}
+
 /// Answers for the attempt `id` when this returns, on the threads of the proxy that it is called on: on `listeners`, one for
-/// each of the grant's, in its order, or two for each.
+/// each of the grant's, in its order, or two for each. Blocks where the grant has keys.
 ///
 /// # Errors
 /// A refusal of the attempt; where a key cannot be had, with that as its reason.

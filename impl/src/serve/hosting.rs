@@ -118,9 +118,10 @@ async fn conversation(
 
 /// A whole attempt; the value is the last word on it.
 async fn attempt(stream: &UnixStream, received: Received, shared: &Shared, mut stopped: watch::Receiver<()>) -> Answer {
-    let admitted = received::attempt(received)
-        .map_err(refused)
-        .and_then(|(id, grant, listeners, [log, events])| runtime::admit(&id, &grant, listeners, log, events));
+    let admitted = match received::attempt(received) {
+        Ok((id, grant, listeners, [log, events])) => runtime::admit_beside(id, grant, listeners, log, events).await,
+        Err(e) => Err(refused(e)),
+    };
     let admitted = match admitted {
         Ok(admitted) => admitted,
         Err(refusal) => return refusal.into(),

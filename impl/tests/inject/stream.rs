@@ -185,6 +185,33 @@ fn silence_has_an_end_on_every_side() {
     wire.end();
 }
 
+/// The first head and each later one have the time of a head; between two requests a connection may rest for longer.
+#[test]
+fn a_head_has_less_time_than_a_rest() {
+    let (port, _heads) = super::provider(OK);
+    let wire = Wire::with(port, |limits| {
+        limits.head_read = Duration::from_millis(300);
+        limits.keep_alive = LONG * 10;
+    });
+    let ask = wire.request("GET /v1") + "\r\n";
+    let rested = || {
+        let mut client = wire.connect();
+        client.write_all(ask.as_bytes()).unwrap();
+        until(&mut client, "hello");
+        std::thread::sleep(Duration::from_secs(1));
+        client
+    };
+    let mut client = rested();
+    client.write_all(ask.as_bytes()).unwrap();
+    assert!(until(&mut client, "hello").starts_with("HTTP/1.1 200 "));
+    for mut client in [wire.connect(), rested()] {
+        client.write_all(&ask.as_bytes()[..20]).unwrap();
+        assert_eq!(all_of(&mut client).as_deref(), Some(""), "it is let go");
+    }
+    assert_eq!(all_of(&mut wire.connect()).as_deref(), Some(""), "without a byte, too");
+    wire.end();
+}
+
 /// Ten times as long as silence may last.
 #[test]
 fn what_flows_has_no_end() {

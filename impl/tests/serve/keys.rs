@@ -87,3 +87,23 @@ fn each_provider_sees_the_key_of_its_attempt_and_nothing_is_left_of_them() {
     }
     assert_light(&serve, at_first, memory);
 }
+
+/// Reading a key is work of a thread of its own, whose end is waited for, and no attempt without a key makes one.
+#[test]
+fn a_key_is_not_read_on_a_thread_that_answers() {
+    let inject = "name: p, upstream: 'http://127.0.0.1:9', base_url_env: P_URL, key_env: P_KEY";
+    let own = format!("{{egress: {{inject: [{{{inject}}}]}}}}");
+    let factory = Factory::new(&format!(
+        "sandbox: {{mode: required, network: allowlist}}\nsteps:\n  t: {{run: ['true']}}\n  s: {{run: ['true'], sandbox: {own}}}\n"
+    ));
+    Store::at(&factory.home().join(".local/share/kusaw"))
+        .set("P_KEY", &Secret::new(Zeroizing::new("key".into())))
+        .unwrap();
+    let serve = Serve::of(&factory);
+    let before = serve.threads();
+    for (step, more) in [("t", 0), ("s", 1)] {
+        assert!(factory.command().args(["run", step, "--attempt", step]).status().unwrap().success());
+        // It is kept for a while, for the next key.
+        assert_eq!(serve.threads(), before + more, "{step}");
+    }
+}

@@ -2,11 +2,12 @@
 //! and the direct connections are judged from outside as well: by the log, and by listeners of this process that nothing may reach.
 
 use std::io;
+use std::time::Instant;
 
 use serde::Serialize;
 
 use super::inside::{Order, Seen};
-use super::watched::{self, Watched};
+use super::watched::{self, Heard, PATIENCE, Watched};
 use crate::attempt::trial::{Trial, Tried};
 use crate::egress::entry::{Entry, Hosts};
 use crate::egress::grant::Grant;
@@ -46,13 +47,14 @@ pub enum Verdict {
 pub fn try_all(grant: &Grant, signals: &Signals) -> Result<Vec<Probe>, Refusal> {
     let setup = |e: io::Error| Refusal::new(Reason::SetupFailed, e);
     let token = watched::token();
-    let watched = Watched::all(&token).map_err(setup)?;
+    let (watched, left_out) = Watched::all(&token).map_err(setup)?;
     let direct = watched.iter().map(|one| one.address).collect();
     let order = Order { allowed: one_host(grant), blocked: BLOCKED.into(), direct, token };
     let tried = trial(&order, grant.clone())?.run(signals)?;
-    let arrived: Vec<bool> = watched.iter().map(|one| one.heard(&order.token)).collect();
+    let until = Instant::now() + PATIENCE;
+    let arrived: Vec<Heard> = watched.iter().map(|one| one.heard(&order.token, until)).collect();
     let seen = seen(&tried).map_err(setup)?;
-    Ok(judge(&order, &seen, &tried.log, &arrived))
+    Ok(judge(&order, &seen, &tried.log, &Outside { arrived, left_out }))
 }
 
 /// The first host that an entry stands for alone, with its port. This machine's own services are not asked: nobody says that
@@ -82,7 +84,15 @@ fn seen(tried: &Tried) -> io::Result<Seen> {
     }
 }
 
-fn judge(order: &Order, seen: &Seen, log: &[u8], arrived: &[bool]) -> Vec<Probe> {
+/// What this process has seen of the connections past the proxy.
+struct Outside {
+    /// Of each address.
+    arrived: Vec<Heard>,
+    /// Addresses of this machine that were not tried, and why.
+    left_out: Vec<String>,
+}
+
+fn judge(order: &Order, seen: &Seen, log: &[u8], outside: &Outside) -> Vec<Probe> {
     let held = |held| if held { Verdict::Held } else { Verdict::Failed };
     let told = |of: &Result<String, String>| of.clone().unwrap_or_else(|e| e);
     let p5 = match (&order.allowed, &seen.allowed) {
@@ -93,15 +103,20 @@ fn judge(order: &Order, seen: &Seen, log: &[u8], arrived: &[bool]) -> Vec<Probe>
     let logged = String::from_utf8_lossy(log).lines().filter(|line| line.contains(host)).count();
     let refused = seen.blocked.as_deref() == Ok("403 not-allowed");
     let p6 = format!("{}: {}, lines in the log: {logged}", order.blocked, told(&seen.blocked));
-    let direct: Vec<_> = order.direct.iter().zip(&seen.direct).zip(arrived).collect();
-    let none = direct.len() == order.direct.len() && direct.iter().all(|((_, made), came)| made.is_err() && !**came);
+    let direct: Vec<_> = order.direct.iter().zip(&seen.direct).zip(&outside.arrived).collect();
+    let none = direct.len() == order.direct.len()
+        && direct.iter().all(|((_, made), came)| made.is_err() && **came == Heard::Nothing);
     let each = direct.iter().map(|((address, made), came)| match made {
         Ok(()) => format!("{address}: it was made"),
-        Err(e) if **came => format!("{address}: {e}, and yet it arrived"),
-        Err(e) => format!("{address}: {e}"),
+        Err(e) => match came {
+            Heard::Nothing => format!("{address}: {e}"),
+            Heard::Token => format!("{address}: {e}, and yet it arrived"),
+            Heard::Unclear => format!("{address}: {e}, but more connections came than can be looked at: try again"),
+        },
     });
-    let mut p7 = each.collect::<Vec<_>>().join("; ");
-    if direct.len() == 1 {
+    let left_out = outside.left_out.iter().map(|what| format!("not tried: {what}"));
+    let mut p7 = each.chain(left_out).collect::<Vec<_>>().join("; ");
+    if direct.len() == 1 && outside.left_out.is_empty() {
         p7 += "; this machine has no other address to try";
     }
     let probe = |id, promise, (verdict, seen)| Probe { id, promise, verdict, seen };
@@ -116,7 +131,7 @@ fn judge(order: &Order, seen: &Seen, log: &[u8], arrived: &[bool]) -> Vec<Probe>
 mod tests {
     use super::*;
 
-    fn judged(change: impl FnOnce(&mut Order, &mut Seen, &mut Vec<u8>, &mut [bool])) -> [Verdict; 3] {
+    fn told(change: impl FnOnce(&mut Order, &mut Seen, &mut Vec<u8>, &mut Outside)) -> Vec<Probe> {
         let direct = ["127.0.0.1:1", "192.0.2.7:2"].map(|a| a.parse().unwrap()).to_vec();
         let mut order =
             Order { allowed: Some("a.example:443".into()), blocked: BLOCKED.into(), direct, token: "t".into() };
@@ -124,9 +139,13 @@ mod tests {
         let mut seen =
             Seen { allowed: Some(Ok("200".into())), blocked: Ok("403 not-allowed".into()), direct: vec![no(), no()] };
         let mut log = b"{\"host\":\"blocked-by-kusaw.invalid\"}\n".to_vec();
-        let mut arrived = [false; 2];
-        change(&mut order, &mut seen, &mut log, &mut arrived);
-        let probes = judge(&order, &seen, &log, &arrived);
+        let mut outside = Outside { arrived: vec![Heard::Nothing; 2], left_out: Vec::new() };
+        change(&mut order, &mut seen, &mut log, &mut outside);
+        judge(&order, &seen, &log, &outside)
+    }
+
+    fn judged(change: impl FnOnce(&mut Order, &mut Seen, &mut Vec<u8>, &mut Outside)) -> [Verdict; 3] {
+        let probes = told(change);
         [0, 1, 2].map(|n| probes[n].verdict)
     }
 
@@ -141,8 +160,25 @@ mod tests {
         assert_eq!(judged(|_, _, log, _| log.clear()), [Held, Failed, Held]);
         assert_eq!(judged(|_, seen, _, _| seen.direct[0] = Ok(())), [Held, Held, Failed]);
         assert_eq!(judged(|_, seen, _, _| seen.direct[1] = Ok(())), [Held, Held, Failed], "by a route");
-        assert_eq!(judged(|_, _, _, arrived| arrived[1] = true), [Held, Held, Failed], "whatever it says inside");
+        for came in [Heard::Token, Heard::Unclear] {
+            let verdicts = judged(|_, _, _, outside| outside.arrived[1] = came);
+            assert_eq!(verdicts, [Held, Held, Failed], "whatever it says inside");
+        }
         assert_eq!(judged(|_, seen, _, _| seen.direct.truncate(1)), [Held, Held, Failed], "one was not tried");
+    }
+
+    #[test]
+    fn what_was_not_tried_is_told() {
+        let alone = |left_out: &[&str]| {
+            let probes = told(|order, seen, _, outside| {
+                order.direct.truncate(1);
+                seen.direct.truncate(1);
+                outside.left_out = left_out.iter().map(|what| what.to_string()).collect();
+            });
+            probes[2].seen.clone()
+        };
+        assert_eq!(alone(&[]), "127.0.0.1:1: no; this machine has no other address to try");
+        assert_eq!(alone(&["192.0.2.7: why"]), "127.0.0.1:1: no; not tried: 192.0.2.7: why");
     }
 
     #[test]

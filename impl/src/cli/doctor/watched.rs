@@ -4,23 +4,36 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::egress::own;
 
-/// For a connection to this machine itself, and for its token.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// For a connection to this machine itself, and for its token; for all that came to an address at the end.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Addresses besides loopback, at most.
 const ROUTED: usize = 4;
 
-/// Connections that are looked at, at most.
-const ARRIVED: usize = 16;
+/// Connections that are looked at, at most: fewer than a listener's queue holds (128, of the standard library), so that none is
+/// lost unseen.
+const ARRIVED: usize = 100;
 
-/// What only the probe knows.
+/// What nobody says by chance. It stands in the probe's arguments: who looks for it there can have P7 fail, not hold.
 pub fn token() -> String {
     let part = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", part(), part())
+}
+
+/// Whether the token came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// It did not.
+    Nothing,
+    /// It did.
+    Token,
+    /// More connections than are looked at, or they cannot be taken: it may have been among them.
+    Unclear,
 }
 
 /// One of them.
@@ -32,14 +45,30 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Loopback, and this machine's other addresses as far as it reaches them itself.
+    /// Loopback, and this machine's other addresses as far as it reaches them itself; and what was left out of these, with why.
     ///
     /// # Errors
     /// Where loopback cannot be listened on.
-    pub fn all(token: &str) -> io::Result<Vec<Watched>> {
-        let mut all = vec![Watched::at(Ipv4Addr::LOCALHOST.into(), token)?];
-        all.extend(routed().into_iter().filter_map(|address| Watched::at(address, token).ok()).take(ROUTED));
-        Ok(all)
+    pub fn all(token: &str) -> io::Result<(Vec<Watched>, Vec<String>)> {
+        let loopback = Watched::at(Ipv4Addr::LOCALHOST.into(), token)?;
+        Ok(Watched::beside(loopback, own::addresses(), token))
+    }
+
+    fn beside(loopback: Watched, addresses: io::Result<Vec<IpAddr>>, token: &str) -> (Vec<Watched>, Vec<String>) {
+        let (mut all, mut left_out) = (vec![loopback], Vec::new());
+        match addresses {
+            Err(e) => left_out.push(format!("this machine's addresses: {e}")),
+            Ok(addresses) => {
+                for address in addresses.into_iter().filter(is_routed) {
+                    match Watched::at(address, token) {
+                        _ if all.len() > ROUTED => left_out.push(format!("{address}: {ROUTED} others are enough")),
+                        Ok(watched) => all.push(watched),
+                        Err(e) => left_out.push(format!("{address}: {e}")),
+                    }
+                }
+            }
+        }
+        (all, left_out)
     }
 
     /// The control is part of it: from outside the same connection comes about.
@@ -48,14 +77,50 @@ impl Watched {
         listener.set_nonblocking(true)?;
         let watched = Watched { address: listener.local_addr()?, listener };
         knock(watched.address, token)?;
-        if watched.heard(token) { Ok(watched) } else { Err(io::ErrorKind::ConnectionRefused.into()) }
+        match watched.heard(token, Instant::now() + PATIENCE) {
+            Heard::Token => Ok(watched),
+            _ => Err(io::Error::other("what is said there does not arrive")),
+        }
     }
 
-    /// Whether somebody has come who knows the token.
-    pub fn heard(&self, token: &str) -> bool {
-        let arrived = (0..ARRIVED).map_while(|_| self.listener.accept().ok());
-        arrived.map(|(stream, _)| said(stream, token.len())).any(|said| said.is_ok_and(|said| said == token.as_bytes()))
+    /// Whether somebody has come who knows the token. Each that came is looked at at least once, and those that say nothing or
+    /// part of it until this time.
+    pub fn heard(&self, token: &str, until: Instant) -> Heard {
+        let (mut came, mut open) = (0, Vec::new());
+        loop {
+            loop {
+                match self.listener.accept() {
+                    Ok(_) if came == ARRIVED => return Heard::Unclear,
+                    Ok((stream, _)) => open.push((stream, Vec::new())),
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(_) => return Heard::Unclear,
+                }
+                came += 1;
+            }
+            let mut heard = false;
+            open.retain_mut(|(stream, said)| {
+                let goes_on = goes_on(stream, said, token.len());
+                heard |= said == token.as_bytes();
+                goes_on
+            });
+            if heard {
+                return Heard::Token;
+            }
+            if open.is_empty() || Instant::now() >= until {
+                return Heard::Nothing;
+            }
+            sleep(Duration::from_millis(10));
+        }
     }
+}
+
+/// Reads what is there, up to that length; whether more may come.
+fn goes_on(stream: &mut TcpStream, said: &mut Vec<u8>, length: usize) -> bool {
+    if stream.set_nonblocking(true).is_err() {
+        return false;
+    }
+    let read = stream.take((length - said.len()) as u64).read_to_end(said);
+    read.is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
 }
 
 /// Connects and says the token.
@@ -63,46 +128,65 @@ pub fn knock(address: SocketAddr, token: &str) -> io::Result<()> {
     TcpStream::connect_timeout(&address, PATIENCE)?.write_all(token.as_bytes())
 }
 
-fn said(mut stream: TcpStream, length: usize) -> io::Result<Vec<u8>> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut said = vec![0; length];
-    stream.read_exact(&mut said)?;
-    Ok(said)
-}
-
-/// This machine's addresses but loopback and those that are of one link only; none where they cannot be read.
-fn routed() -> Vec<IpAddr> {
-    let mut found = own::addresses().unwrap_or_default();
-    found.retain(|ip| match ip {
+/// Of no use are loopback, which is watched anyway, and those that are of one link only.
+fn is_routed(address: &IpAddr) -> bool {
+    match address {
         IpAddr::V4(v4) => !v4.is_loopback() && !v4.is_link_local(),
         IpAddr::V6(v6) => !v6.is_loopback() && !v6.is_unicast_link_local(),
-    });
-    found
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn loopback(token: &str) -> Watched {
+        Watched::at(Ipv4Addr::LOCALHOST.into(), token).unwrap()
+    }
+
     #[test]
     fn only_the_token_counts_as_arrived() {
         let token = token();
-        let watched = Watched::at(Ipv4Addr::LOCALHOST.into(), &token).unwrap();
-        assert!(!watched.heard(&token), "the control is over");
+        let watched = loopback(&token);
+        let heard = || watched.heard(&token, Instant::now());
+        assert_eq!(heard(), Heard::Nothing, "the control is over");
         knock(watched.address, &"x".repeat(token.len())).unwrap();
+        knock(watched.address, &token[1..]).unwrap();
         drop(TcpStream::connect(watched.address).unwrap());
-        assert!(!watched.heard(&token));
+        assert_eq!(heard(), Heard::Nothing);
         knock(watched.address, &token).unwrap();
-        assert!(watched.heard(&token));
+        assert_eq!(heard(), Heard::Token);
         assert_ne!(super::token(), token);
     }
 
     #[test]
-    fn each_address_is_one_that_this_machine_reaches() {
-        let all = Watched::all(&token()).unwrap();
+    fn a_crowd_does_not_hide_the_token_and_a_larger_one_is_told() {
+        let token = token();
+        let watched = loopback(&token);
+        let crowd = |n: usize| -> Vec<_> { (0..n).map(|_| TcpStream::connect(watched.address).unwrap()).collect() };
+        let silent = crowd(ARRIVED - 1);
+        knock(watched.address, &token).unwrap();
+        assert_eq!(watched.heard(&token, Instant::now()), Heard::Token, "the last of them");
+        drop(silent);
+        let silent = crowd(ARRIVED);
+        knock(watched.address, &token).unwrap();
+        assert_eq!(watched.heard(&token, Instant::now() + PATIENCE), Heard::Unclear);
+        drop(silent);
+    }
+
+    #[test]
+    fn each_address_is_one_that_this_machine_reaches_and_the_others_are_told() {
+        let token = token();
+        let (all, left_out) = Watched::all(&token).unwrap();
         assert!(all[0].address.ip().is_loopback());
-        assert!(all[1..].iter().all(|one| routed().contains(&one.address.ip())), "{all:?}");
-        assert_eq!(all.len() > 1, !routed().is_empty(), "{all:?}");
+        let routed: Vec<_> = own::addresses().unwrap().into_iter().filter(is_routed).collect();
+        assert!(all[1..].iter().all(|one| routed.contains(&one.address.ip())), "{all:?}");
+        assert_eq!(all.len() - 1 + left_out.len(), routed.len(), "{all:?}, {left_out:?}");
+        // An address of nobody's (RFC 5737), and none at all.
+        let elsewhere = || Ok(vec!["192.0.2.7".parse().unwrap()]);
+        let (all, left_out) = Watched::beside(loopback(&token), elsewhere(), &token);
+        assert!(all.len() == 1 && left_out.len() == 1 && left_out[0].starts_with("192.0.2.7: "), "{left_out:?}");
+        let (all, left_out) = Watched::beside(loopback(&token), Err(io::ErrorKind::PermissionDenied.into()), &token);
+        assert!(all.len() == 1 && left_out == ["this machine's addresses: permission denied"], "{left_out:?}");
     }
 }

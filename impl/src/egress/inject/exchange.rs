@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -19,6 +18,7 @@ use super::{Injection, Told, rules};
 use crate::egress::coming::{self, Interim};
 use crate::egress::log::Failure;
 use crate::egress::proxy::Attempt;
+use crate::egress::refusal::Body;
 
 /// What the requests of one client's connection share.
 pub struct Exchange<'a> {
@@ -29,9 +29,6 @@ pub struct Exchange<'a> {
     /// Whether the client speaks HTTP/1.0.
     old: AtomicBool,
 }
-
-/// The body of every answer.
-pub type Body = BoxBody<Bytes, hyper::Error>;
 
 impl<'a> Exchange<'a> {
     /// `providers` gets the connections to providers: whoever owns the client's ends them with it. Every byte moves the clock.

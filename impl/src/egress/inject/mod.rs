@@ -18,7 +18,6 @@ use std::sync::{Mutex, PoisonError};
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -29,6 +28,8 @@ use self::exchange::Exchange;
 use self::flow::{Clock, Timed};
 use self::key::Keyed;
 use self::route::Route;
+use super::answered::Answered;
+use super::patience::{Patient, Phase};
 use super::proxy::Attempt;
 use crate::outcome::{Reason, Refusal};
 use crate::store::Store;
@@ -68,29 +69,33 @@ impl Injection {
     /// Answers on one connection, until the client, a limit or the attempt ends it; nothing of it is left then.
     pub async fn serve(&self, stream: TcpStream, attempt: &Attempt, mut ended: watch::Receiver<()>) {
         let limits = &attempt.shared.limits;
-        let (clock, providers) = (Clock::start(), Mutex::new(JoinSet::new()));
+        let (clock, providers, phase) = (Clock::start(), Mutex::new(JoinSet::new()), Phase::default());
         let exchange = Exchange::new(self, attempt, &clock, &providers);
         let service = service_fn(|request| {
+            phase.busy();
             let answer = exchange.answer(request);
-            Box::pin(async { Ok::<_, Infallible>(answer.await) })
+            Box::pin(async { Ok::<_, Infallible>(answer.await.map(|body| Answered::new(body, phase.clone()))) })
         });
+        let stream = Timed::new(stream, &clock, None);
+        let stream = Patient::new(stream, phase.clone(), limits.head_read, limits.keep_alive);
         let mut server = http1::Builder::new();
-        server.timer(TokioTimer::new()).header_read_timeout(limits.keep_alive);
+        server.header_read_timeout(None);
         server.max_buf_size(limits.head).max_header_size(limits.head).max_headers(limits.headers);
-        let mut served = server.serve_connection(TokioIo::new(Timed::new(stream, &clock, None)), service);
+        let mut served = server.serve_connection(stream, service);
         let result = tokio::select! {
             result = poll_fn(|cx| served.poll_without_shutdown(cx)) => Some(result),
             // Later than the answer that says so, where one can still be given.
             () = clock.idle(limits.inject_idle + limits.drain) => None,
             _ = ended.changed() => None,
         };
-        let client = served.into_parts().io.into_inner().stream;
+        let io = served.into_parts().io;
+        let (verdict, client) = (io.verdict, io.into_inner().stream);
         let mut left = std::mem::take(&mut *providers.lock().unwrap_or_else(PoisonError::into_inner));
         left.shutdown().await;
         match result {
             None => drop(client.set_zero_linger()),
             // An answer that breaks off must not look like one that is complete; else what has come of it may be read.
-            Some(Err(e)) if exchange.ends_with_connection() && !e.is_timeout() => drop(client.set_zero_linger()),
+            Some(Err(_)) if exchange.ends_with_connection() && verdict.is_none() => drop(client.set_zero_linger()),
             Some(_) => tokio::select! {
                 _ = timeout(limits.drain, hear_out(client)) => {}
                 _ = ended.changed() => {}

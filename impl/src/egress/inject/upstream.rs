@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -105,7 +105,17 @@ fn untrusting(e: rustls::Error) -> Refusal {
     Refusal { fix: Some(fix.into()), ..Refusal::new(Reason::ProxyFailed, format!("certificates of authorities: {e}")) }
 }
 
+/// The same for every provider of a process: the system's authorities are read once, also by a `serve` that runs for long. What is
+/// wrong with them is told each time, and they are read anew.
 fn config() -> Result<Arc<ClientConfig>, rustls::Error> {
+    static PROCESS: OnceLock<Arc<ClientConfig>> = OnceLock::new();
+    match PROCESS.get() {
+        Some(config) => Ok(config.clone()),
+        None => read_config().map(|config| PROCESS.get_or_init(|| config).clone()),
+    }
+}
+
+fn read_config() -> Result<Arc<ClientConfig>, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions()?;
     let mut config = builder.with_platform_verifier()?.with_no_client_auth();
@@ -148,6 +158,15 @@ mod tests {
     use crate::egress::limits::{Limits, Place, Shared};
     use crate::egress::log::Log;
     use crate::egress::policy::Policy;
+
+    #[test]
+    fn the_authorities_are_read_once() {
+        match (config(), config()) {
+            (Ok(first), Ok(second)) => assert!(Arc::ptr_eq(&first, &second)),
+            // A machine without any.
+            (first, second) => assert!(first.is_err() && second.is_err()),
+        }
+    }
 
     #[test]
     fn a_gateway_may_be_private_and_metadata_is_never_a_provider() {
