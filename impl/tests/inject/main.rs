@@ -2,10 +2,13 @@
 //! clients and odd providers, in this process.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../egress/accepted.rs"]
+mod accepted;
 #[path = "../factory/mod.rs"]
 mod factory;
 mod flat;
 mod hidden;
+mod hostile;
 mod key;
 mod odd;
 mod prompt;
