@@ -188,8 +188,8 @@ fn the_key_is_in_the_memory_of_the_host_alone_and_nobody_reads_that() {
     }
 }
 
-/// The control is the same program before it has read a key. Where the kernel leaves no core files at all, what it would dump is
-/// what is judged.
+/// The control is the same program before it has read a key. Where the kernel leaves no core files at all, what it
+/// would dump is what is judged.
 #[test]
 fn a_host_with_a_key_leaves_no_core_file_and_one_without_does() {
     let (port, _heads) = provider(OK);

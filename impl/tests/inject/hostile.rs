@@ -1,5 +1,5 @@
-//! A step that does all it can to the injecting listener, while another attempt of the same process has its requests answered.
-//! What is bounded is counted: connections, places, requests with the key, tasks; never time.
+//! A step that does all it can to the injecting listener, while another attempt of the same process has its requests
+//! answered. What is bounded is counted: connections, places, requests with the key, tasks; never time.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,5 +1,5 @@
-//! Injected keys through the real sandbox, judged at a fake provider on the host's loopback; and what the listener does with odd
-//! clients and odd providers, in this process.
+//! Injected keys through the real sandbox, judged at a fake provider on the host's loopback; and what the listener does
+//! with odd clients and odd providers, in this process.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../egress/accepted.rs"]
