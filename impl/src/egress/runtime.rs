@@ -1,5 +1,5 @@
-//! The one proxy of a process: a runtime that answers for any number of attempts. Attempts are told apart by their listeners
-//! alone: who can connect to one is inside that attempt's network namespace.
+//! The one proxy of a process: a runtime that answers for any number of attempts. Attempts are told apart by their
+//! listeners alone: who can connect to one is inside that attempt's network namespace.
 
 use std::fs::File;
 use std::io;
@@ -72,8 +72,8 @@ impl Proxy {
     }
 }
 
-/// As [`admit`], for whoever answers for others meanwhile: keys are read from the disk and decrypted on a thread that does
-/// nothing else.
+/// As [`admit`], for whoever answers for others meanwhile: keys are read from the disk and decrypted on a thread that
+/// does nothing else.
 pub async fn admit_beside(
     id: String,
     grant: Grant,
@@ -92,8 +92,8 @@ pub async fn admit_beside(
     admitted.await.unwrap_or_else(|e| Err(failed(e.into())))
 }
 
-/// Answers for the attempt `id` when this returns, on the threads of the proxy that it is called on: on `listeners`, one for
-/// each of the grant's, in its order, or two for each. Blocks where the grant has keys.
+/// Answers for the attempt `id` when this returns, on the threads of the proxy that it is called on: on `listeners`,
+/// one for each of the grant's, in its order, or two for each. Blocks where the grant has keys.
 ///
 /// # Errors
 /// A refusal of the attempt; where a key cannot be had, with that as its reason.
@@ -139,8 +139,8 @@ impl Drop for Proxy {
 }
 
 impl Admitted {
-    /// Closes its listeners and writes its summary, once; nothing is answered or written after that. The error is the first
-    /// of all writes to its records.
+    /// Closes its listeners and writes its summary, once; nothing is answered or written after that. The error is the
+    /// first of all writes to its records.
     pub async fn end(self) -> io::Result<()> {
         let Admitted { attempt, stop, mut listening, _places, .. } = self;
         drop(stop);

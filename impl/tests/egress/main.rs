@@ -2,6 +2,7 @@
 //! answers a test gives them, and every dialled address leads to one origin that remembers what it got.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod accepted;
 mod hostile;
 mod life;
 mod plain;

@@ -1,11 +1,14 @@
-//! Injected keys through the real sandbox, judged at a fake provider on the host's loopback; and what the listener does with odd
-//! clients and odd providers, in this process.
+//! Injected keys through the real sandbox, judged at a fake provider on the host's loopback; and what the listener does
+//! with odd clients and odd providers, in this process.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../egress/accepted.rs"]
+mod accepted;
 #[path = "../factory/mod.rs"]
 mod factory;
 mod flat;
 mod hidden;
+mod hostile;
 mod key;
 mod odd;
 mod prompt;

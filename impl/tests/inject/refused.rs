@@ -1,4 +1,5 @@
-//! A key that cannot be used is a typed refusal before the step, and the same one whoever hosts the proxy: the host reads the key.
+//! A key that cannot be used is a typed refusal before the step, and the same one whoever hosts the proxy: the host
+//! reads the key.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! The way to a provider over TLS: only with a certificate for its name, of an authority that the host of the proxy trusts.
+//! The way to a provider over TLS: only with a certificate for its name, of an authority that the host of the proxy
+//! trusts.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -45,6 +45,11 @@ impl Wire {
     pub fn with(port: u16, shrink: impl FnOnce(&mut Limits)) -> Wire {
         let mut limits = Limits::default();
         shrink(&mut limits);
+        Wire::sharing(port, Arc::new(Shared::new(limits, 20_000)))
+    }
+
+    /// In the same process as others that share this.
+    pub fn sharing(port: u16, shared: Arc<Shared>) -> Wire {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
         store.set("k", &Secret::new(Zeroizing::new(KEY.into()))).unwrap();
@@ -58,7 +63,6 @@ impl Wire {
         let injection = Injection::open(&[route], address.port(), &store).unwrap();
         let record = |name| File::create(folder.path().join(name)).unwrap();
         let log = Log::new("a", record("egress.log"), record("events.jsonl"));
-        let shared = Arc::new(Shared::new(limits, 20_000));
         let attempt = Arc::new(Attempt::new(Policy::new(&[]), log, true, Some(injection), shared));
         let (stop, stopped) = watch::channel(());
         let listener = proxy::adopt(listener).unwrap();

@@ -1,5 +1,5 @@
-//! What the doctor does inside the sandbox: one request by the proxy to an allowed host, one to a blocked host, and connections
-//! past the proxy. It reports what happened and judges nothing.
+//! What the doctor does inside the sandbox: one request by the proxy to an allowed host, one to a blocked host, and
+//! connections past the proxy. It reports what happened and judges nothing.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};

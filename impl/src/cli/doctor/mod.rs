@@ -1,5 +1,5 @@
-//! `kusaw sandbox doctor`: what each step of this factory can connect to and why, where its proxy is, which programs will not
-//! find it (W1), and P5 to P7. Keys that are injected are named and never read.
+//! `kusaw sandbox doctor`: what each step of this factory can connect to and why, where its proxy is, which programs
+//! will not find it (W1), and P5 to P7. Keys that are injected are named and never read.
 
 mod inside;
 mod probes;
@@ -68,7 +68,8 @@ struct Warning {
     steps: Vec<String>,
 }
 
-/// Prints the report; the value is the exit code: 0 = every probe that could be tried held, 1 = one did not, or none could be.
+/// Prints the report; the value is the exit code: 0 = every probe that could be tried held, 1 = one did not, or none
+/// could be.
 pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let (factory, settings) = attempt::load(factory)?;
@@ -95,7 +96,8 @@ pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     Ok(i32::from(!fine))
 }
 
-/// The first sandboxed step with an allowlist that has a host to ask, or else the first with any, and what it may reach.
+/// The first sandboxed step with an allowlist that has a host to ask, or else the first with any, and what it may
+/// reach.
 fn to_try(settings: &Settings) -> Option<(String, Grant)> {
     let sandboxed = settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required);
     let grants = sandboxed.filter_map(|(name, step)| Some((name.clone(), allowlist::grant(settings, name, step)?)));

@@ -1,5 +1,6 @@
-//! P5 to P7: what allowlist mode promises, tried with the real launch and with what one step may reach, nothing added. The blocked
-//! and the direct connections are judged from outside as well: by the log, and by listeners of this process that nothing may reach.
+//! P5 to P7: what allowlist mode promises, tried with the real launch and with what one step may reach, nothing added.
+//! The blocked and the direct connections are judged from outside as well: by the log, and by listeners of this process
+//! that nothing may reach.
 
 use std::io;
 use std::time::Instant;
@@ -57,8 +58,8 @@ pub fn try_all(grant: &Grant, signals: &Signals) -> Result<Vec<Probe>, Refusal> 
     Ok(judge(&order, &seen, &tried.log, &Outside { arrived, left_out }))
 }
 
-/// The first host that an entry stands for alone, with its port. This machine's own services are not asked: nobody says that
-/// one runs.
+/// The first host that an entry stands for alone, with its port. This machine's own services are not asked: nobody says
+/// that one runs.
 pub fn one_host(grant: &Grant) -> Option<String> {
     grant.entries.iter().find_map(|entry| match entry {
         Entry { hosts: Hosts::Exactly(host), port } if host.to_string() != "localhost" => {

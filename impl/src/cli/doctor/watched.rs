@@ -1,5 +1,6 @@
-//! Addresses of this machine that nothing inside may reach directly: loopback, and those that lead here by a route. On each this
-//! process listens for the token that the probe inside says where it gets through; whoever else comes by says nothing of it.
+//! Addresses of this machine that nothing inside may reach directly: loopback, and those that lead here by a route. On
+//! each this process listens for the token that the probe inside says where it gets through; whoever else comes by says
+//! nothing of it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
@@ -15,8 +16,8 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// Addresses besides loopback, at most.
 const ROUTED: usize = 4;
 
-/// Connections that are looked at, at most: fewer than a listener's queue holds (128, of the standard library), so that none is
-/// lost unseen.
+/// Connections that are looked at, at most: fewer than a listener's queue holds (128, of the standard library), so that
+/// none is lost unseen.
 const ARRIVED: usize = 100;
 
 /// What nobody says by chance. It stands in the probe's arguments: who looks for it there can have P7 fail, not hold.
@@ -45,7 +46,8 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Loopback, and this machine's other addresses as far as it reaches them itself; and what was left out of these, with why.
+    /// Loopback, and this machine's other addresses as far as it reaches them itself; and what was left out of these,
+    /// with why.
     ///
     /// # Errors
     /// Where loopback cannot be listened on.
@@ -83,8 +85,8 @@ impl Watched {
         }
     }
 
-    /// Whether somebody has come who knows the token. Each that came is looked at at least once, and those that say nothing or
-    /// part of it until this time.
+    /// Whether somebody has come who knows the token. Each that came is looked at at least once, and those that say
+    /// nothing or part of it until this time.
     pub fn heard(&self, token: &str, until: Instant) -> Heard {
         let (mut came, mut open) = (0, Vec::new());
         loop {

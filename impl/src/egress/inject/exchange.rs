@@ -31,7 +31,8 @@ pub struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// `providers` gets the connections to providers: whoever owns the client's ends them with it. Every byte moves the clock.
+    /// `providers` gets the connections to providers: whoever owns the client's ends them with it. Every byte moves the
+    /// clock.
     pub fn new(
         injection: &'a Injection,
         attempt: &'a Attempt,
@@ -46,7 +47,8 @@ impl<'a> Exchange<'a> {
         self.old.load(Ordering::Relaxed)
     }
 
-    /// The provider's answer, or what to tell in its place; a provider that was not reached is counted before that is told.
+    /// The provider's answer, or what to tell in its place; a provider that was not reached is counted before that is
+    /// told.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         self.ask(request).await.unwrap_or_else(|told| {
             if let Some(failure) = failure(told) {

@@ -1,4 +1,5 @@
-//! What flows through an injecting connection: when the last byte did, whether a request's head went out, how long its body is.
+//! What flows through an injecting connection: when the last byte did, whether a request's head went out, how long its
+//! body is.
 #![forbid(unsafe_code)]
 
 use std::io;

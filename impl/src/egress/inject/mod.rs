@@ -1,7 +1,8 @@
-//! The injecting listener of an attempt: plain HTTP from inside, the real key added outside, to the one provider that its route
-//! names. A request cannot choose where it goes, no redirect is followed, nothing is retried (a POST to a model is billed), and
-//! no connection is shared. The key is read by the process that hosts the attempt's proxy and is in no other; what it keeps of it
-//! is overwritten when the attempt ends. Copies in the buffers of the HTTP and TLS libraries and of the kernel are not.
+//! The injecting listener of an attempt: plain HTTP from inside, the real key added outside, to the one provider that
+//! its route names. A request cannot choose where it goes, no redirect is followed, nothing is retried (a POST to a
+//! model is billed), and no connection is shared. The key is read by the process that hosts the attempt's proxy and is
+//! in no other; what it keeps of it is overwritten when the attempt ends. Copies in the buffers of the HTTP and TLS
+//! libraries and of the kernel are not.
 #![forbid(unsafe_code)]
 
 mod exchange;
@@ -50,8 +51,9 @@ impl std::fmt::Debug for Injection {
 }
 
 impl Injection {
-    /// Reads the keys from this store, after which no other process of this user can read this one, and it leaves no core file
-    /// (prctl(2), PR_SET_DUMPABLE). Not by a limit on core files: programs that are started later would inherit it.
+    /// Reads the keys from this store, after which no other process of this user can read this one, and it leaves no
+    /// core file (prctl(2), PR_SET_DUMPABLE). Not by a limit on core files: programs that are started later would
+    /// inherit it.
     ///
     /// # Errors
     /// A refusal that says which key cannot be had, and why.

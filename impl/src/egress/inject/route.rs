@@ -1,5 +1,5 @@
-//! One injected key as data: where requests go and how the key is written there. A plain value that `run` makes from the settings;
-//! it holds the secret's name, never the key.
+//! One injected key as data: where requests go and how the key is written there. A plain value that `run` makes from
+//! the settings; it holds the secret's name, never the key.
 #![forbid(unsafe_code)]
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! What a request to the injecting listener may look like, and what is left of its head and of the answer's: pure. A client's own
-//! credentials never go out beside the real key, and nothing in a request chooses where it goes.
+//! What a request to the injecting listener may look like, and what is left of its head and of the answer's: pure. A
+//! client's own credentials never go out beside the real key, and nothing in a request chooses where it goes.
 #![forbid(unsafe_code)]
 
 use hyper::header::{
@@ -61,8 +61,8 @@ pub fn check(parts: &Parts) -> Result<(), u16> {
     Ok(())
 }
 
-/// The path behind the secret segment, as it goes to the provider, with its query. Nothing that a server could read as another
-/// path: it would leave the base path.
+/// The path behind the secret segment, as it goes to the provider, with its query. Nothing that a server could read as
+/// another path: it would leave the base path.
 pub fn path(rest: &str, query: Option<&str>) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     if !rest.starts_with('/') || !rest.bytes().all(plain) || rest.contains("//") {

@@ -1,5 +1,5 @@
-//! The way to a provider: one look-up, all of its answer judged, one connection for one request; TLS with the platform's roots and
-//! the upstream's own name.
+//! The way to a provider: one look-up, all of its answer judged, one connection for one request; TLS with the
+//! platform's roots and the upstream's own name.
 #![forbid(unsafe_code)]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -58,7 +58,8 @@ impl Upstream {
         Ok(Upstream { authority, host, port, tls })
     }
 
-    /// A connection for one request, whose bytes move the clock; the first that goes out is counted. What to tell otherwise.
+    /// A connection for one request, whose bytes move the clock; the first that goes out is counted. What to tell
+    /// otherwise.
     pub async fn connect(
         &self,
         attempt: &Attempt,
@@ -105,8 +106,8 @@ fn untrusting(e: rustls::Error) -> Refusal {
     Refusal { fix: Some(fix.into()), ..Refusal::new(Reason::ProxyFailed, format!("certificates of authorities: {e}")) }
 }
 
-/// The same for every provider of a process: the system's authorities are read once, also by a `serve` that runs for long. What is
-/// wrong with them is told each time, and they are read anew.
+/// The same for every provider of a process: the system's authorities are read once, also by a `serve` that runs for
+/// long. What is wrong with them is told each time, and they are read anew.
 fn config() -> Result<Arc<ClientConfig>, rustls::Error> {
     static PROCESS: OnceLock<Arc<ClientConfig>> = OnceLock::new();
     match PROCESS.get() {
@@ -123,8 +124,8 @@ fn read_config() -> Result<Arc<ClientConfig>, rustls::Error> {
     Ok(Arc::new(config))
 }
 
-/// The user named the provider, so that a company's gateway may have a private address; link-local ones and the metadata services of
-/// clouds are no provider's, and loopback only where the upstream says so itself.
+/// The user named the provider, so that a company's gateway may have a private address; link-local ones and the
+/// metadata services of clouds are no provider's, and loopback only where the upstream says so itself.
 fn may_dial(address: IpAddr, loopback_is_named: bool) -> bool {
     let address = address.to_canonical();
     let never = match address {
