@@ -16,9 +16,9 @@ use super::factory::wait_until;
 use super::wire::{LONG, Wire, close, origin};
 use super::{KEY, OK, head};
 
-const CONNECTIONS: usize = 24;
+const CONNECTIONS: usize = 8;
 
-/// Who acts at a time: more than there are places.
+/// Who acts at a time: far more than there are places, so that without a bound there would be more connections.
 const ACTORS: usize = 40;
 
 const ACTS: usize = 1_200;
