@@ -63,7 +63,7 @@ pub struct Summary {
     pub distinct_capped: bool,
     /// Requests that named no host that could be judged.
     pub malformed: u64,
-    /// Allowed hosts that were not reached, or did not answer as they should.
+    /// Allowed hosts and injected providers that were not reached, or did not answer as they should.
     pub failures: Failures,
     /// Allowed hosts that were.
     pub allowed: Vec<Allowed>,
@@ -73,7 +73,7 @@ pub struct Summary {
     pub injected: BTreeMap<String, u64>,
 }
 
-/// How often an allowed host was not reached, or did not answer as it should.
+/// How often an allowed host or an injected provider was not reached, or did not answer as it should.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failures {
