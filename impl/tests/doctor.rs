@@ -5,6 +5,7 @@
 mod factory;
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -136,8 +137,11 @@ fn a_step_that_shares_the_network_is_a_failure() {
 /// A namespace of its own with a way out: loopback alone would not show it. Only root can make one here.
 #[test]
 fn a_step_with_a_route_out_is_a_failure() {
-    if !nix::unistd::geteuid().is_root() || Command::new("ip").arg("-V").output().is_err() {
-        return;
+    if !nix::unistd::geteuid().is_root() {
+        // Past what the test's harness keeps to itself.
+        let not_judged =
+            b"a_step_with_a_route_out_is_a_failure: not judged, an ordinary user cannot make its network\n";
+        return std::io::stderr().write_all(not_judged).unwrap();
     }
     let factory = with("'*.a.example'");
     // This machine is a namespace with one end of a pair of interfaces; the other end goes into the step's.
