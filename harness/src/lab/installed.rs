@@ -43,3 +43,18 @@ pub fn link(name: &str, folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     symlink(program, folder.join(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_ready_once_or_not_at_all() {
+        let root = std::env::temp_dir().join(format!("kusaw-installed-{}", std::process::id()));
+        std::fs::create_dir_all(root.join(READY).join("claude/versions")).unwrap();
+        let folders = ready(&root, ["claude", "nobody", "claude"].into_iter());
+        let told: Vec<_> = folders.iter().map(|f| (f.name.as_str(), f.path.is_dir())).collect();
+        assert_eq!(told, [("claude", true)]);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -174,3 +174,37 @@ pub fn tool(name: &str, what: &str, text: &str) -> Result<Value, String> {
         other => return Err(format!("nobody knows the tool {other}")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(results: &[(&str, bool)]) -> Told {
+        let block = |(text, failed): &(&str, bool)| json!({"type": "tool_result", "content": text, "is_error": failed});
+        let blocks: Vec<Value> = results.iter().map(block).collect();
+        Told { head: String::new(), body: json!({"messages": [{"role": "user", "content": blocks}]}).to_string() }
+    }
+
+    #[test]
+    fn a_conversation_is_whole_with_one_request_a_tool_and_one_more() {
+        let all = [(HEARD, false), ("x", true), (HEARD, false)];
+        let script = vec![("Bash".to_owned(), json!({})); 3];
+        let whole: Vec<Told> = (0..=3).map(|count| told(&all[..count])).collect();
+        let with = |told: Vec<Told>| Conversation { script: script.clone(), told, ..Conversation::default() };
+        assert_eq!(with(whole.clone()).unfinished(), None);
+        assert_eq!(with(whole.clone()).acts(), [ToolResult { text: "x".into(), failed: true }]);
+        assert!(with(whole[..3].to_vec()).unfinished().is_some());
+        assert!(with([&whole[..], &whole[3..]].concat()).unfinished().is_some());
+        assert!(with(Vec::new()).unfinished().is_some());
+        let refused = [(HEARD, true), ("x", true), (HEARD, true)];
+        let denied: Vec<Told> = (0..=3).map(|count| told(&refused[..count])).collect();
+        assert!(with(denied).unfinished().is_some());
+    }
+
+    #[test]
+    fn a_row_is_a_tool_with_its_input() {
+        let edit = tool("Edit", "/a", "old: new: x").unwrap();
+        assert_eq!((edit["old_string"].as_str(), edit["new_string"].as_str()), (Some("old"), Some("new: x")));
+        assert!(tool("Edit", "/a", "x").is_err() && tool("Dance", "", "").is_err());
+    }
+}

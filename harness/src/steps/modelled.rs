@@ -196,14 +196,14 @@ async fn planted_silence(scene: &mut Scene, variable: String) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r#"^the model sees "([^"]+)"$"#)]
+#[then(regex = r#"^the model sees "(.+)"$"#)]
 fn sees(scene: &mut Scene, word: String) -> StepResult {
     let word = scene.expand_text(&word)?;
     scene.found(scene.conversation.got(&word), scene.conversation.summary());
     Ok(())
 }
 
-#[then(regex = r#"^bare, the same model does not see "([^"]+)"$"#)]
+#[then(regex = r#"^bare, the same model does not see "(.+)"$"#)]
 async fn bare_sees_not(scene: &mut Scene, word: String) -> StepResult {
     let bare = scene.bare_conversation().await?;
     control(scene, !bare.got(&word), &bare, "");
