@@ -136,6 +136,10 @@ pub struct Manifest {
     /// Where raw documentation YAML is accepted as settings (template); null = the driver has another language.
     #[serde(default)]
     pub settings_file: Option<String>,
+    /// What its settings can say beside `sandbox:`: `setup` (commands of a step), `sign` (what signs a repository's imported
+    /// commits), `intake` (a step of a provider without a prompt asks for it at the terminal).
+    #[serde(default)]
+    pub offers: Vec<String>,
     /// Environment of the launch.
     #[serde(default)]
     pub env: Environment,
@@ -199,6 +203,9 @@ impl Manifest {
             }
         }
         self.provide.iter().try_for_each(Part::check)?;
+        if let Some(word) = self.offers.iter().find(|word| !OFFERS.contains(&word.as_str())) {
+            return Err(format!("offers: nobody knows {word}; known are {}", OFFERS.join(", ")));
+        }
         if self.observe.refused_codes.iter().any(|code| *code == 0 || *code == crate::probe::RAN_TO_END) {
             return Err("observe.refused_codes: 0 and 37 are codes of a step that ran".to_owned());
         }
@@ -237,6 +244,9 @@ impl Manifest {
         declared.filter(|e| e.outcome != Deviation::Holds)
     }
 }
+
+/// What the settings of a factory can say beside `sandbox:`.
+pub const OFFERS: [&str; 3] = ["setup", "sign", "intake"];
 
 /// Names of the drivers that stand in `harness/drivers`.
 pub fn names(root: &Path) -> Vec<String> {

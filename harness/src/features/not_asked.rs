@@ -62,6 +62,7 @@ fn not_asked(
             "parts" => manifest.provide.len() > 1,
             "validate" | "check" | "providers" | "doctor" | "secret" => manifest.commands.named(need).is_some(),
             "serve" => manifest.commands.serve.is_some(),
+            "setup" | "sign" | "intake" => manifest.offers.iter().any(|word| word == need),
             "allowlist" => manifest.kind == Kind::Factory || manifest.launch.allowlist.is_some(),
             "backend" => manifest.backend.is_some(),
             "landlock-scope" | "reftable" | "ipv6" => true, // of the host, below

@@ -16,7 +16,7 @@ pub use egress::Whose;
 pub enum Action {
     /// `run: [argv]`.
     Run(Vec<String>),
-    /// `provider:` and `prompt:`.
+    /// `provider:` and `prompt:`; an empty one is left out.
     Provider(String, String),
 }
 
@@ -71,6 +71,8 @@ pub struct Plan {
     pub caller: Caller,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
+    /// The public key whose owner signs what is imported: the `sign:` of every repo.
+    pub sign: Option<String>,
     /// The name of the secret that the factory is to keep.
     pub secret: String,
     /// Where the first repository lies, if elsewhere.
@@ -113,6 +115,7 @@ impl Default for Plan {
             others: Map::new(),
             caller: Caller::default(),
             stdin: Vec::new(),
+            sign: None,
             secret: String::new(),
             repository: None,
             folder: None,
@@ -191,7 +194,9 @@ impl Plan {
             }
             Action::Provider(name, prompt) => {
                 step.insert("provider".into(), json!(name));
-                step.insert("prompt".into(), json!(prompt));
+                if !prompt.is_empty() {
+                    step.insert("prompt".into(), json!(prompt));
+                }
             }
         }
         if !self.handshake.is_empty() {
@@ -208,6 +213,9 @@ impl Plan {
                 let mut repo = Map::from_iter([("path".to_owned(), json!(repository(name)))]);
                 if let Some(value) = sandbox {
                     repo.insert("sandbox".into(), json!(value));
+                }
+                if let Some(key) = &self.sign {
+                    repo.insert("sign".into(), json!(key));
                 }
                 (name.clone(), Value::Object(repo))
             })

@@ -39,6 +39,7 @@ mod secrets;
 mod serve;
 mod session;
 mod settings;
+mod setup;
 mod shared;
 mod terminal;
 mod totals;

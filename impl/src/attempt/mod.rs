@@ -3,11 +3,13 @@
 
 mod environment;
 pub mod folder;
+mod intake;
 mod launch;
 pub mod left;
 mod leftover;
 mod load;
 mod repos;
+mod setup;
 pub mod temp;
 pub mod trial;
 mod unsandboxed;
@@ -60,6 +62,8 @@ struct Attempt<'a> {
     step: &'a Step,
     effective: Effective,
     folder: Folder,
+    /// What its agent is told.
+    prompt: Option<String>,
     /// The keys that are injected, with a random segment each.
     routes: Vec<Route>,
 }
@@ -76,17 +80,25 @@ impl<'a> Attempt<'a> {
         let injected = inject::of(settings, step).map_err(unfit)?;
         let routes = injected.into_iter().map(|one| Ok(one.route(segment()?))).collect::<std::io::Result<_>>();
         let routes = routes.map_err(|e| Refusal::new(Reason::SetupFailed, e))?;
-        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, routes })
+        let prompt = match &step.prompt {
+            // The user is asked before anything is made.
+            None if step.provider.is_some() && step.not_implemented().is_none() => Some(intake::prompt(name)?),
+            written => written.clone(),
+        };
+        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, prompt, routes })
     }
 
     fn execute(&self) -> (Result<End, Refusal>, Vec<RepoOutcome>) {
         let mut git = Vec::new();
-        let result = self.prepare().and_then(|(allowed, repos)| match self.effective.mode {
-            Mode::Off => {
-                let _events = self.folder.record("events.jsonl")?;
-                unsandboxed::run(&self.argv(false)?.0, &self.cwd(&repos), &self.env())
+        let result = self.prepare().and_then(|(allowed, repos)| {
+            setup::run(&self.step.setup, &self.cwd(&repos), &self.env())?;
+            match self.effective.mode {
+                Mode::Off => {
+                    let _events = self.folder.record("events.jsonl")?;
+                    unsandboxed::run(&self.argv(false)?.0, &self.cwd(&repos), &self.env())
+                }
+                Mode::Required => self.sandboxed(&repos, allowed, &mut git),
             }
-            Mode::Required => self.sandboxed(&repos, allowed, &mut git),
         });
         (result, git)
     }
@@ -159,7 +171,7 @@ impl<'a> Attempt<'a> {
         let Some(provider) = provider::of(self.step) else {
             return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
         };
-        let prompt = self.step.prompt.as_deref().unwrap_or_default();
+        let prompt = self.prompt.as_deref().unwrap_or_default();
         let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
         if !wrapped {
             return Ok((argv, None));

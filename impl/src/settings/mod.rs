@@ -114,6 +114,9 @@ pub struct Repo {
     /// For steps whose active repos include this one.
     #[serde(default, deserialize_with = "word")]
     pub sandbox: Option<Mode>,
+    /// The public key whose owner signs what is imported, as git's `user.signingkey` with `gpg.format=ssh`; written as `path` is.
+    #[serde(default, deserialize_with = "given")]
+    pub sign: Option<Spanned<String>>,
 }
 
 /// One step.
@@ -132,7 +135,7 @@ pub struct Step {
     /// An agent CLI by its registry name.
     #[serde(default, deserialize_with = "given")]
     pub provider: Option<Spanned<String>>,
-    /// What the agent is told.
+    /// What the agent is told; without it, the user is asked when the step is run.
     #[serde(default, deserialize_with = "given")]
     pub prompt: Option<String>,
     /// Variables the step gets besides.
@@ -141,9 +144,9 @@ pub struct Step {
     /// Known, not yet there.
     #[serde(default, deserialize_with = "given")]
     pub per_repo: Option<bool>,
-    /// Known, not yet there.
-    #[serde(default, deserialize_with = "given")]
-    pub setup: Option<IgnoredAny>,
+    /// Commands that the factory runs before the step, one after the other and outside of any sandbox.
+    #[serde(default)]
+    pub setup: Vec<Vec<String>>,
     /// What it cannot do without.
     #[serde(default)]
     pub requires: Vec<Capability>,
@@ -166,8 +169,7 @@ impl Step {
 
     /// The first key of this step that this version knows but cannot do.
     pub fn not_implemented(&self) -> Option<&'static str> {
-        let later =
-            [("per_repo", self.per_repo == Some(true)), ("setup", self.setup.is_some()), ("uses", self.uses.is_some())];
+        let later = [("per_repo", self.per_repo == Some(true)), ("uses", self.uses.is_some())];
         later.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
     }
 }

@@ -20,6 +20,9 @@ pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Com
         if repo.path.value.is_empty() || repo.path.value.contains('\0') {
             return Err(check.at(&repo.path, &format!("{key}.path"), "not a path"));
         }
+        if let Some(sign) = repo.sign.as_ref().filter(|sign| sign.value.is_empty() || sign.value.contains('\0')) {
+            return Err(check.at(sign, &format!("{key}.sign"), "not a path"));
+        }
     }
     for (name, step) in &settings.steps {
         check.name(name, &format!("steps.{}", printable(name, 80)))?;
@@ -142,15 +145,14 @@ impl Check<'_> {
             let complaint = self.about(key, "a step has exactly one of run, provider with prompt, uses");
             return Err(Box::new(complaint.fix("for example run: [make, test]")));
         }
-        for (name, argv) in [("run", &step.run), ("handshake", &step.handshake)] {
-            match argv {
-                Some(argv) if argv.first().is_none_or(String::is_empty) => {
-                    return Err(self.about(&format!("{key}.{name}"), "no program"));
-                }
-                Some(argv) if argv.iter().any(|a| a.contains('\0')) => {
-                    return Err(self.about(&format!("{key}.{name}"), "an argument holds a NUL byte"));
-                }
-                _ => {}
+        let once = [("run", &step.run), ("handshake", &step.handshake)];
+        let once = once.into_iter().filter_map(|(name, argv)| Some((name, argv.as_ref()?)));
+        for (name, argv) in once.chain(step.setup.iter().map(|argv| ("setup", argv))) {
+            if argv.first().is_none_or(String::is_empty) {
+                return Err(self.about(&format!("{key}.{name}"), "no program"));
+            }
+            if argv.iter().any(|a| a.contains('\0')) {
+                return Err(self.about(&format!("{key}.{name}"), "an argument holds a NUL byte"));
             }
         }
         if let Some(provider) = &step.provider
@@ -160,8 +162,12 @@ impl Check<'_> {
             let complaint = self.at(provider, &format!("{key}.provider"), format!("no provider {:?}", provider.value));
             return Err(Box::new(complaint.did_you_mean(&provider.value, &known)));
         }
-        if ways[1] && step.prompt.as_ref().is_none_or(|p| p.is_empty() || p.contains('\0')) {
-            return Err(self.about(&format!("{key}.prompt"), "a provider needs a prompt"));
+        // Without the key the user is asked when the step is run.
+        if step.prompt.as_ref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
+            let complaint = self.about(&format!("{key}.prompt"), "not a prompt: it is empty, or holds a NUL byte");
+            return Err(Box::new(
+                complaint.fix("say what the agent is to do, or leave prompt: out to be asked at each run"),
+            ));
         }
         Ok(())
     }
