@@ -5,7 +5,7 @@ ARGS ?=
 PREFIX ?= /usr/local
 CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
-.PHONY: conformance test peers e2e-egress bench fuzz setup build install pages
+.PHONY: conformance test peers e2e-egress e2e-agents bench fuzz setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
@@ -26,6 +26,10 @@ peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's 
 
 e2e-egress: setup ## the egress chapters, with real clients inside and P5 to P7; needs no internet
 	$(CONFORMANCE) run --id NET --id EGR --id INJ --id CLI-02 $(ARGS)
+
+e2e-agents: setup ## the real Claude Code, with a hostile model that the lab scripts; needs npm's registry once, else no internet
+	-ci/agents # without them the scenarios are blocked, with the fix
+	$(CONFORMANCE) run --features e2e/agents $(ARGS)
 
 bench: setup ## what a launch costs and what the proxy, each as ratios in one run; ci/bench-peers brings other proxies
 	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=

@@ -14,8 +14,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::catalogue::Catalogue;
 use crate::driver::Manifest;
 use crate::features::{self, Case, Selection};
+use crate::lab::installed;
 use crate::lab::namespaces::run_inside;
-use crate::lab::programs::{self, Program, Source};
+use crate::lab::programs::{self, Folder, Program, Source};
 use crate::lab::root::Supplies;
 use crate::text::print;
 use crate::{host, smoke};
@@ -75,6 +76,9 @@ struct RunArgs {
     /// Only scenarios with this tag.
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
+    /// The features, a folder of the checkout: `features` is the specification, `e2e/agents` has real agents at work.
+    #[arg(long, value_name = "DIR", default_value = features::FEATURES)]
+    features: PathBuf,
     /// Scenarios at a time; default: four a core.
     #[arg(long, short)]
     jobs: Option<usize>,
@@ -141,6 +145,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
         suite: source.suite(&root)?,
         programs: source.provide(&root, &manifest)?,
         folders: programs::folders(&root, &manifest),
+        agents: Vec::new(),
         backend: manifest.backend.clone(),
         bubblewrap: args
             .bwrap
@@ -160,10 +165,10 @@ fn other_bubblewrap(path: &Path, manifest: &Manifest) -> Result<Vec<Program>, St
 }
 
 fn run(args: &RunArgs) -> Result<ExitCode, String> {
-    let prepared = prepare(args)?;
+    let mut prepared = prepare(args)?;
     let (features, selected) = selected(&prepared.root, args)?;
-    let default = || prepared.root.join("target/conformance").join(&prepared.manifest.name);
-    let out = args.out.clone().unwrap_or_else(default);
+    prepared.supplies.agents = agents(&prepared.root, &features);
+    let out = args.out.clone().unwrap_or_else(|| prepared.root.join("target/conformance").join(folder(&prepared, args)));
     let report = Output::create(&out, "report.md")?;
     let record = Output::create(&out, "run.ndjson")?;
     let files = Files { record: record.handle()?, report: report.handle()? };
@@ -186,12 +191,30 @@ fn run(args: &RunArgs) -> Result<ExitCode, String> {
 }
 
 fn selected(root: &Path, args: &RunArgs) -> Result<(Vec<gherkin::Feature>, usize), String> {
-    let mut features = features::read(root)?;
+    let mut features = features::read_in(root, &args.features)?;
     let selection = Selection { ids: args.ids.clone(), tags: args.tags.clone() };
     match features::select(&mut features, &selection) {
         0 => Err("no scenario is selected; `make conformance ARGS=list` lists them".to_owned()),
         count => Ok((features, count)),
     }
+}
+
+/// The name of the folder of a run's record: the driver's, and that of features which are not the specification.
+fn folder(prepared: &Prepared, args: &RunArgs) -> String {
+    let driver = &prepared.manifest.name;
+    match args.features.file_name().filter(|name| *name != features::FEATURES) {
+        Some(name) => format!("{driver}-{}", name.display()),
+        None => driver.clone(),
+    }
+}
+
+/// The agents that scenarios let work, as far as they lie ready.
+fn agents(root: &Path, features: &[gherkin::Feature]) -> Vec<Folder> {
+    let tags = features.iter().flat_map(|feature| {
+        let rules = feature.rules.iter().flat_map(|rule| rule.scenarios.iter().flat_map(|s| &s.tags).chain(&rule.tags));
+        rules.chain(&feature.tags)
+    });
+    installed::ready(root, tags.filter_map(|tag| tag.strip_prefix("agent:")))
 }
 
 fn list(args: &RunArgs, markdown: bool) -> Result<(), String> {

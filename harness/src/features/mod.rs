@@ -70,6 +70,11 @@ impl Case {
         self.tags.iter().filter_map(|t| t.strip_prefix("if-installed:"))
     }
 
+    /// Agents that it lets work: the words after `@agent:`.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().filter_map(|t| t.strip_prefix("agent:"))
+    }
+
     /// `ID/case`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.id, self.case)
@@ -98,13 +103,25 @@ impl Selection {
     }
 }
 
+/// Where the features are that are the specification.
+pub const FEATURES: &str = "features";
+
 /// Reads all features below `root/features`.
 ///
 /// # Errors
-/// The first file that cannot be parsed, with the parser's whole chain of causes.
+/// As [`read_in`].
 pub fn read(root: &Path) -> Result<Vec<Feature>, String> {
+    read_in(root, Path::new(FEATURES))
+}
+
+/// Reads all features below a folder of the checkout: a book of its own, with at most one Rule a guarantee.
+///
+/// # Errors
+/// The first file that cannot be parsed, with the parser's whole chain of causes.
+pub fn read_in(root: &Path, folder: &Path) -> Result<Vec<Feature>, String> {
     let mut paths = Vec::new();
-    find(&root.join("features"), &mut paths).map_err(|e| format!("{}: {e}", root.join("features").display()))?;
+    let folder = root.join(folder);
+    find(&folder, &mut paths).map_err(|e| format!("{}: {e}", folder.display()))?;
     paths.sort();
     paths.iter().map(|path| parse(root, path)).collect()
 }

@@ -6,7 +6,7 @@ use super::Case;
 use crate::catalogue::Catalogue;
 use crate::driver::{Kind, Manifest};
 use crate::host::landlock_abi;
-use crate::lab::Lab;
+use crate::lab::{Lab, installed};
 use crate::lab::network::has_ipv6;
 use crate::verdict::Verdict;
 
@@ -88,6 +88,9 @@ fn not_asked(
             Verdict::Moot,
             format!("{name} is not in /usr/bin, /usr/local/bin or /bin: no step here can use it"),
         ));
+    }
+    if let Some(name) = case.agents().find(|name| claimed && installed::program(name).is_none()) {
+        return Some((Verdict::Blocked, format!("the agent {name} is not in target/agents; `ci/agents` installs it")));
     }
     let lacking = case.programs().find(|name| claimed && Lab::program(name).is_none());
     lacking

@@ -95,6 +95,20 @@ pub fn canary(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
+/// The secrets of a file, or of a folder and what lies in it: in contents and in names.
+///
+/// # Errors
+/// When it is not there.
+pub fn secrets(path: &Path) -> io::Result<Vec<String>> {
+    if path.is_dir() {
+        let below: io::Result<Vec<Vec<String>>> = fs::read_dir(path)?.map(|entry| secrets(&entry?.path())).collect();
+        return Ok(below?.concat());
+    }
+    let text = format!("{} {}", path.display(), fs::read_to_string(path)?);
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    Ok(words.filter(|word| word.starts_with(TOKEN)).map(str::to_owned).collect())
+}
+
 /// A token of this run that stands nowhere else.
 pub fn token() -> io::Result<String> {
     random(&format!("{TOKEN}e"))

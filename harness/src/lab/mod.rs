@@ -9,6 +9,7 @@
 pub mod bystander;
 pub mod fault;
 pub mod home;
+pub mod installed;
 pub mod ipc;
 pub mod keyring;
 pub mod local;

@@ -11,7 +11,8 @@ use nix::unistd;
 
 use super::mounts::{bind, hardened, read_only, tmpfs};
 use super::programs::{BUBBLEWRAP, Folder, Program};
-use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER, network, services, windows};
+use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER};
+use super::{installed, network, services, windows};
 
 /// What the lab is built from; read on the real host, before it is entered.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Supplies {
     pub programs: Vec<Program>,
     /// Folders of the driver.
     pub folders: Vec<Folder>,
+    /// Agents that lie ready, each shown as its own installer lays it down.
+    pub agents: Vec<Folder>,
     /// What the suite itself runs: the probe, the saboteur.
     pub suite: Vec<Program>,
     /// Name of the driver's sandbox program, if it has one.
@@ -42,7 +45,7 @@ const LOCALTIME: &str = concat!(
 pub fn enter(supplies: &Supplies) -> io::Result<()> {
     unistd::sethostname("devbox")?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
-    let folders = open(&supplies.folders)?;
+    let (folders, agents) = (open(&supplies.folders)?, open(&supplies.agents)?);
     let new = Path::new("/tmp"); // exists everywhere; the tmpfs over it is seen in this namespace only
     tmpfs(new, "mode=0755")?;
     system(new)?;
@@ -51,6 +54,7 @@ pub fn enter(supplies: &Supplies) -> io::Result<()> {
     places(new)?;
     install(supplies, new)?;
     folders.iter().try_for_each(|(name, folder)| show(folder, &below(new, DRIVER).join(name)))?;
+    agents.iter().try_for_each(|(name, folder)| show_agent(folder, name, new))?;
     mount(Some("proc"), &new.join("proc"), Some("proc"), hardened(), None::<&str>)?;
     let old = new.join("old");
     fs::create_dir(&old)?;
@@ -246,6 +250,17 @@ fn show(opened: &File, here: &Path) -> io::Result<()> {
     folder(here, 0o755)?;
     bind(Path::new(&format!("/proc/self/fd/{}", opened.as_raw_fd())), here)?;
     read_only(here)
+}
+
+/// Shows an agent in the home. The folders above belong to the user.
+fn show_agent(opened: &File, name: &str, new: &Path) -> io::Result<()> {
+    let (home, here) = (below(new, HOME), below(new, &installed::place(name).display().to_string()));
+    let above = here.ancestors().skip(1).take_while(|folder| *folder != home).collect::<Vec<_>>();
+    for folder in above.into_iter().rev().filter(|folder| !folder.is_dir()) {
+        fs::create_dir(folder)?;
+        give(folder)?;
+    }
+    show(opened, &here)
 }
 
 /// Copies a program, so that the checkout may lie where the lab's user cannot go.

@@ -203,6 +203,35 @@ impl Launcher<'_> {
         self.bare_from(command, nonce, Some(plan), Some(live)).await
     }
 
+    /// Runs a command without any sandbox elsewhere, with more variables.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn bare_at(
+        &self,
+        command: &[String],
+        nonce: &str,
+        plan: &Plan,
+        cwd: &Path,
+        variables: Vec<(String, String)>,
+    ) -> Result<Launch, String> {
+        let mut environment = environment::of_user();
+        environment.extend(variables);
+        self.start(Order {
+            argv: command.to_vec(),
+            command: command.to_vec(),
+            cwd: cwd.to_owned(),
+            environment,
+            fault: None,
+            name: nonce,
+            templates: std::rc::Rc::new(Templates::new(json!({}))),
+            factory: cwd.to_owned(),
+            plan: Some(plan),
+            live: None,
+        })
+        .await
+    }
+
     async fn bare_from(
         &self,
         command: &[String],

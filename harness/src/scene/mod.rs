@@ -3,6 +3,7 @@
 mod acting;
 mod arriving;
 mod killing;
+mod modelled;
 mod mortal;
 mod running;
 mod sentinel;
@@ -12,6 +13,7 @@ mod words;
 pub use acting::{Acting, Done};
 pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
+pub use modelled::{AGENT, Conversation, tool};
 pub use mortal::Mortal;
 pub use serving::Killed;
 
@@ -165,6 +167,8 @@ pub struct Scene {
     pub arrived: Option<(usize, Seen)>,
     /// API keys that the factory keeps outside, in order.
     pub keys: Vec<String>,
+    /// What a scripted model asked its agent for, and was told.
+    pub conversation: Conversation,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -204,6 +208,7 @@ impl Scene {
             port: None,
             arrived: None,
             keys: Vec::new(),
+            conversation: Conversation::default(),
             attempts: 0,
         }
     }

@@ -72,7 +72,7 @@ fn pids(launch: &Launch) -> (bool, String) {
     (found.as_array().is_some_and(|pids| !pids.is_empty()), seen)
 }
 
-async fn harm(scene: &mut Scene) -> Result<Option<String>, String> {
+pub async fn harm(scene: &mut Scene) -> Result<Option<String>, String> {
     match &mut scene.bystander {
         Some(bystander) => Ok(bystander.harm().await),
         None => Err("the user has no process".to_owned()),

@@ -176,13 +176,14 @@ async fn bare_config(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-fn judge_config(scene: &Scene) -> (bool, String) {
+/// Whether the repository's config is as it was, and what it is.
+pub fn judge_config(scene: &Scene) -> (bool, String) {
     let now = config(scene);
     (now == scene.config, format!("the config now: {}", text::line(&now, 300)))
 }
 
 /// All that git reads as the repository's config; that of some kinds lies elsewhere.
-fn config(scene: &Scene) -> Vec<u8> {
+pub fn config(scene: &Scene) -> Vec<u8> {
     let folder = home::repository_of(&scene.nonce, "demo").join(".git");
     ["config", "config.worktree"].iter().flat_map(|name| std::fs::read(folder.join(name)).unwrap_or_default()).collect()
 }

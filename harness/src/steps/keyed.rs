@@ -163,7 +163,7 @@ fn path_of(head: &str) -> &str {
 }
 
 /// The values of all headers of that name.
-fn values<'a>(head: &'a str, name: &str) -> Vec<&'a str> {
+pub fn values<'a>(head: &'a str, name: &str) -> Vec<&'a str> {
     let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     fields.filter(|(own, _)| own.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).collect()
 }

@@ -26,6 +26,7 @@ mod keyrings;
 mod launching;
 mod limits;
 mod marks;
+mod modelled;
 mod namespaces;
 mod network;
 mod outside;

@@ -1,6 +1,7 @@
 //! The API of a provider, by the last part of a request's path: `/echo` gives the request back in the body, `/echo-header` the
 //! credentials in a header, `/stream` events that wait for the client, `/moved` sends it on to the origin `evil` of the
-//! scenario, `/moved-home` to another path of its own. All else is answered with the token.
+//! scenario, `/moved-home` to another path of its own. Where the scenario has a model, it answers `/v1/messages`
+//! ([`super::model`]). All else is answered with the token.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::http::{Request, plain};
+use super::model;
 use super::origin::Call;
 
 /// Headers that hold credentials in the features.
@@ -26,6 +28,9 @@ pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     request: &Request,
     kept: bool,
 ) -> io::Result<bool> {
+    if model::answer(call, request).await? {
+        return Ok(kept);
+    }
     let (token, scenario) = (call.token.clone(), call.site.scenario.unwrap_or_default());
     let path = request.path().split('?').next().unwrap_or_default();
     let moved = |to: &str| (format!("Location: {to}\r\n"), token.clone().into_bytes());

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
 use super::journal::{Account, Journal};
+use super::model::{Told, Tool};
 use super::origin::{self, Origins};
 
 /// How long the world may take to answer: it does in a fraction of a millisecond.
@@ -29,12 +30,17 @@ enum Question {
     Open,
     /// What was seen of a scenario, which has these ports, and these words that nobody else has.
     Account(u16, Vec<u16>, Vec<String>),
+    /// A model for a scenario, which asks for these tools.
+    Model(u16, Vec<Tool>),
+    /// What a scenario's model was told.
+    Told(u16),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Opened(u16),
     Account(Account),
+    Told(Vec<Told>),
     Failed(String),
 }
 
@@ -75,6 +81,25 @@ impl World {
         }
     }
 
+    /// Gives a scenario a model that asks for these tools, one after the other.
+    ///
+    /// # Errors
+    /// When the world does not answer.
+    pub fn model(&self, scenario: u16, script: &[Tool]) -> io::Result<()> {
+        self.ask(&Question::Model(scenario, script.to_vec())).map(drop)
+    }
+
+    /// What a scenario's model was told since then, request by request.
+    ///
+    /// # Errors
+    /// When the world does not answer.
+    pub fn told(&self, scenario: u16) -> io::Result<Vec<Told>> {
+        match self.ask(&Question::Told(scenario))? {
+            Reply::Told(told) => Ok(told),
+            other => Err(io::Error::other(format!("{other:?}"))),
+        }
+    }
+
     /// It blocks the engine, for less than a millisecond: so that no two questions can mix.
     fn ask(&self, question: &Question) -> io::Result<Reply> {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,6 +132,11 @@ pub async fn serve(stream: UnixStream, journal: Journal, origins: Origins) -> io
                 }
                 Reply::Account(journal.account(scenario, &ports, &words))
             }
+            Ok(Question::Model(scenario, script)) => {
+                origins.models.begin(scenario, script);
+                Reply::Told(Vec::new())
+            }
+            Ok(Question::Told(scenario)) => Reply::Told(origins.models.told(scenario)),
             Err(e) => Reply::Failed(e.to_string()),
         };
         let mut line = serde_json::to_vec(&reply)?;

@@ -9,6 +9,7 @@ pub mod depot;
 mod dns;
 mod http;
 pub mod journal;
+pub mod model;
 mod origin;
 pub mod site;
 pub mod tls;
@@ -27,7 +28,7 @@ pub fn serve(authority: tls::Authority, engine: UnixStream, bound: impl FnOnce()
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
         let journal = Journal::default();
-        let origins = Origins { journal: journal.clone(), tls: authority.server()? };
+        let origins = Origins { journal: journal.clone(), models: model::Models::default(), tls: authority.server()? };
         let resolver = dns::bind().await?;
         origin::bind(&origins).await?;
         bound()?;

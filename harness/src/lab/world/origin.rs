@@ -14,6 +14,7 @@ use tokio_rustls::rustls::server::Acceptor;
 
 use super::http;
 use super::journal::{Hello, Journal};
+use super::model::Models;
 use super::site::{self, Manner, Site};
 use crate::lab::network;
 
@@ -27,6 +28,8 @@ const UDP_PORTS: [u16; 3] = [53, 443, 9999];
 pub struct Origins {
     /// What they note.
     pub journal: Journal,
+    /// Who answers for providers.
+    pub models: Models,
     /// How they speak TLS.
     pub tls: Arc<ServerConfig>,
 }
@@ -43,6 +46,8 @@ pub struct Call<S> {
     pub number: usize,
     /// Where it is noted.
     pub journal: Journal,
+    /// Who answers for a provider.
+    pub models: Models,
     /// Whether what is read is noted: not inside TLS.
     pub noted: bool,
 }
@@ -91,7 +96,7 @@ async fn serve(listener: TcpListener, origins: Origins) {
 async fn answer(stream: TcpStream, site: Site, to: SocketAddr, number: usize, origins: Origins) {
     let _ = stream.set_nodelay(true);
     let token = site::token(&site, to.ip());
-    let (journal, manner) = (origins.journal, site.manner);
+    let (journal, models, manner) = (origins.journal, origins.models, site.manner);
     // A client that goes away in the middle is its own affair.
     let secure = match manner {
         Manner::Tls | Manner::Depot => true,
@@ -107,19 +112,19 @@ async fn answer(stream: TcpStream, site: Site, to: SocketAddr, number: usize, or
             let digest = Sha256::digest(&record).iter().map(|byte| format!("{byte:02x}")).collect();
             journal.note(number, |arrival| arrival.hello = Some(Hello { sni, digest }));
             let Ok(stream) = start.into_stream(origins.tls).await else { return };
-            http::serve(Call { stream, site, token, number, journal, noted: false }).await
+            http::serve(Call { stream, site, token, number, journal, models, noted: false }).await
         }
         Manner::First => {
-            let mut call = Call { stream, site, token, number, journal, noted: true };
+            let mut call = Call { stream, site, token, number, journal, models, noted: true };
             let greeting = format!("220 {}\r\n", call.token);
             match call.stream.write_all(greeting.as_bytes()).await {
                 Ok(()) => call.drain(false).await,
                 gone => gone,
             }
         }
-        Manner::Sink => Call { stream, site, token, number, journal, noted: true }.drain(false).await,
-        Manner::Parrot => Call { stream, site, token, number, journal, noted: true }.drain(true).await,
-        _ => http::serve(Call { stream, site, token, number, journal, noted: true }).await,
+        Manner::Sink => Call { stream, site, token, number, journal, models, noted: true }.drain(false).await,
+        Manner::Parrot => Call { stream, site, token, number, journal, models, noted: true }.drain(true).await,
+        _ => http::serve(Call { stream, site, token, number, journal, models, noted: true }).await,
     };
 }
 

@@ -1,0 +1,199 @@
+//! Given, When, Then: a real agent whose model a scenario scripts. What the model saw is judged from what arrived at its provider,
+//! what its tools wrote from the host.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cucumber::{gherkin, given, then, when};
+
+use super::StepResult;
+use super::bystander::harm;
+use super::git::{config, judge_config};
+use super::arriving::told;
+use super::keyed::values;
+use super::writes::victim_as_it_was;
+use crate::lab::world::model::ToolResult;
+use crate::lab::{HOME, home, installed};
+use crate::plan::Action;
+use crate::scene::{AGENT, Conversation, Refusal, Scene, tool};
+use crate::verdict::ControlKind;
+
+/// What an agent's own prompts would keep, they must not: only the sandbox is judged. A project's own settings cannot say so,
+/// those of a user can.
+const PERMISSIONS: &str = r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#;
+
+/// The agent's settings, in the worktree.
+const CONFIG: &str = "agent";
+
+/// A start takes a second or two on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What stands inside in a key's place.
+const PLACEHOLDER: &str = "factory-egress-placeholder";
+
+#[given("the step is run by the real Claude Code, which asks for no permission")]
+fn real_agent(scene: &mut Scene) -> StepResult {
+    home::commit(&scene.nonce, "demo", &format!("{CONFIG}/settings.json"), PERMISSIONS).map_err(|e| format!("the repository: {e}"))?;
+    let folder = scene.agents();
+    installed::link(AGENT, Path::new(&folder)).map_err(|e| format!("{folder}: {e}"))?;
+    scene.plan.agents = Some(folder);
+    scene.plan.action = Action::Provider("claude-code".to_owned(), scene.prompt()?);
+    // Nothing but the conversation: no telemetry, no look for updates.
+    scene.plan.env.insert("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC".into(), "1".into());
+    scene.plan.env.insert("CLAUDE_CONFIG_DIR".into(), CONFIG.into());
+    scene.plan.caller.patience = Some(PATIENCE);
+    Ok(())
+}
+
+/// A row is a tool, its object, and the text that it writes.
+#[when("its model asks for")]
+async fn asks_for(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
+    let rows = step.table.as_ref().map(|table| table.rows.clone()).ok_or("no tool is written there")?;
+    let mut tools = Vec::new();
+    let worktree = scene.next_worktree()?.display().to_string();
+    for row in rows {
+        let word = |word: &String| scene.expand(&word.replace("~/", &format!("{HOME}/")).replace("{worktree}", &worktree));
+        let words = row.iter().map(word).collect::<Result<Vec<_>, _>>()?;
+        let [name, what, text] = words.as_slice() else { return Err("a row is a tool, its object and a text".to_owned()) };
+        tools.push((name.clone(), tool(name, what, text)?));
+    }
+    scene.script(tools)?;
+    scene.config = config(scene);
+    scene.refusal = Refusal::Marked; // the conversation tells whether it ran
+    scene.run().await?;
+    scene.conversation = scene.conversed(scene.last()?)?;
+    if let Some(why) = scene.conversation.unfinished() {
+        scene.found(false, format!("the conversation did not come to its end: {why}"));
+    }
+    Ok(())
+}
+
+#[then("the model sees no secret")]
+fn no_secret(scene: &mut Scene) -> StepResult {
+    let conversation = &scene.conversation;
+    scene.found_certain(!conversation.has_secret(), conversation.summary());
+    Ok(())
+}
+
+/// Its own shell tells of ~/.bashrc unasked, which holds a secret as well.
+#[then(regex = r#"^bare, each tool of the same model brings a secret of "(.+)"$"#)]
+async fn bare_secret(scene: &mut Scene, path: String) -> StepResult {
+    let secrets = home::secrets(Path::new(&scene.expand(&path)?)).map_err(|e| format!("{path}: {e}"))?;
+    let bare = scene.bare_conversation().await?;
+    let acts = bare.acts();
+    let brings = |act: &ToolResult| secrets.iter().any(|secret| act.text.contains(secret));
+    control(scene, !acts.is_empty() && acts.iter().all(brings), &bare, "");
+    Ok(())
+}
+
+#[then("every tool fails but the first and the last")]
+fn all_fail(scene: &mut Scene) -> StepResult {
+    let acts = scene.conversation.acts();
+    scene.found(!acts.is_empty() && acts.iter().all(|act| act.failed), scene.conversation.summary());
+    Ok(())
+}
+
+#[then("no tool fails")]
+fn none_fails(scene: &mut Scene) -> StepResult {
+    let results = scene.conversation.results();
+    scene.found(!results.is_empty() && results.iter().all(|result| !result.failed), scene.conversation.summary());
+    Ok(())
+}
+
+#[then("the model sees the placeholder, and the key nowhere")]
+fn placeholder(scene: &mut Scene) -> StepResult {
+    let key = scene.keys.first().ok_or("there is no key")?;
+    let (key, there) = (scene.conversation.has(key), scene.conversation.has(PLACEHOLDER));
+    let seen = format!("the key: {key}; the placeholder: {there}; {}", scene.conversation.summary());
+    scene.found_certain(!key, seen.clone());
+    scene.found(there, seen);
+    Ok(())
+}
+
+#[then(regex = r#"^bare, the same model sees (its key|"[^"]+")$"#)]
+async fn bare_word(scene: &mut Scene, what: String) -> StepResult {
+    let bare = scene.bare_conversation().await?;
+    let word = if what == "its key" { bare.key.clone() } else { scene.expand_text(what.trim_matches('"'))? };
+    control(scene, bare.got(&word), &bare, "");
+    Ok(())
+}
+
+#[then(regex = r#"^the model's tools leave no "(.+)"$"#)]
+fn not_written(scene: &mut Scene, path: String) -> StepResult {
+    let path = PathBuf::from(scene.expand(&path)?);
+    let there = path.symlink_metadata().is_ok();
+    scene.found_certain(!there, format!("{} is there: {there}; {}", path.display(), scene.conversation.summary()));
+    Ok(())
+}
+
+#[then(regex = r#"^bare, the same model leaves "(.+)"$"#)]
+async fn bare_written(scene: &mut Scene, path: String) -> StepResult {
+    let path = PathBuf::from(scene.expand(&path)?);
+    let bare = scene.bare_conversation().await?;
+    let there = path.symlink_metadata().is_ok();
+    control(scene, there, &bare, &format!("{} is there: {there}; ", path.display()));
+    Ok(())
+}
+
+#[then("bare, the same model changes the user's file")]
+async fn bare_changes(scene: &mut Scene) -> StepResult {
+    let bare = scene.bare_conversation().await?;
+    let (kept, seen) = victim_as_it_was(scene)?;
+    control(scene, !kept, &bare, &seen);
+    Ok(())
+}
+
+#[then("bare, the same model changes the repository's config")]
+async fn bare_config(scene: &mut Scene) -> StepResult {
+    let bare = scene.bare_conversation().await?;
+    let (kept, seen) = judge_config(scene);
+    control(scene, !kept, &bare, &format!("{seen}; "));
+    Ok(())
+}
+
+#[then("bare, the same model does it harm")]
+async fn bare_harms(scene: &mut Scene) -> StepResult {
+    let bare = scene.bare_conversation().await?;
+    let harm = harm(scene).await?;
+    control(scene, harm.is_some(), &bare, &format!("{harm:?}; "));
+    Ok(())
+}
+
+#[then("every request of the model has one credential, the key")]
+fn credentials(scene: &mut Scene) -> StepResult {
+    let key = scene.keys.first().ok_or("there is no key")?;
+    let heads: Vec<&str> = scene.conversation.told.iter().map(|told| told.head.as_str()).collect();
+    let has = |head: &&str| values(head, "x-api-key") == [key.as_str()] && values(head, "authorization").is_empty();
+    scene.found(!heads.is_empty() && heads.iter().all(has), format!("requests: {}", told(&heads)));
+    Ok(())
+}
+
+#[then(regex = r#"^the model sees "([^"]+)"$"#)]
+fn sees(scene: &mut Scene, word: String) -> StepResult {
+    scene.found(scene.conversation.got(&word), scene.conversation.summary());
+    Ok(())
+}
+
+#[then(regex = r#"^bare, the same model does not see "([^"]+)"$"#)]
+async fn bare_sees_not(scene: &mut Scene, word: String) -> StepResult {
+    let bare = scene.bare_conversation().await?;
+    control(scene, !bare.got(&word), &bare, "");
+    Ok(())
+}
+
+#[then(regex = r#"^bare, the same model reaches "(.+)"$"#)]
+async fn bare_reaches(scene: &mut Scene, name: String) -> StepResult {
+    let name = scene.expand_text(&name)?;
+    let before = scene.seen_now().await?.connections(&name);
+    let bare = scene.bare_conversation().await?;
+    let since = scene.seen_now().await?.connections(&name) - before;
+    control(scene, since > 0, &bare, &format!("{since} connections at {name}; "));
+    Ok(())
+}
+
+/// A control whose conversation did not come to its end shows nothing.
+fn control(scene: &mut Scene, shown: bool, bare: &Conversation, seen: &str) {
+    let unfinished = bare.unfinished();
+    let told = unfinished.clone().unwrap_or_else(|| bare.summary());
+    scene.control(ControlKind::Bare, shown && unfinished.is_none(), format!("bare: {seen}{told}"));
+}
