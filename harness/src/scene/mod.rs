@@ -13,7 +13,7 @@ pub use acting::{Acting, Done};
 pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use mortal::Mortal;
-pub use serving::Killed;
+pub use serving::{Killed, namespaces};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -165,6 +165,8 @@ pub struct Scene {
     pub arrived: Option<(usize, Seen)>,
     /// API keys that the factory keeps outside, in order.
     pub keys: Vec<String>,
+    /// Kinds and numbers of the namespaces of the process that served last.
+    pub served_in: Vec<(String, u64)>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -204,6 +206,7 @@ impl Scene {
             port: None,
             arrived: None,
             keys: Vec::new(),
+            served_in: Vec::new(),
             attempts: 0,
         }
     }
