@@ -15,7 +15,7 @@ pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use modelled::{AGENT, Conversation, tool};
 pub use mortal::Mortal;
-pub use serving::Killed;
+pub use serving::{Killed, namespaces};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -169,6 +169,8 @@ pub struct Scene {
     pub keys: Vec<String>,
     /// What a scripted model asked its agent for, and was told.
     pub conversation: Conversation,
+    /// Kinds and numbers of the namespaces of the process that served last.
+    pub served_in: Vec<(String, u64)>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -209,6 +211,7 @@ impl Scene {
             arrived: None,
             keys: Vec::new(),
             conversation: Conversation::default(),
+            served_in: Vec::new(),
             attempts: 0,
         }
     }

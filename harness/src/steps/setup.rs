@@ -103,7 +103,7 @@ fn no_setup(plan: &mut Plan) {
 
 #[then(regex = r#"^the step (?:is given|reads) "(.*)"$"#)]
 fn is_given(scene: &mut Scene, words: String) -> StepResult {
-    let words = scene.expand(&words)?;
+    let words = scene.expand_text(&words)?.replace("~/", &format!("{HOME}/"));
     let Ok(launch) = scene.last() else { return Ok(()) }; // it was not asked
     let found = launch.output().contains(&words);
     let seen = format!("exit {:?}: {}", launch.exit, line(launch.output().as_bytes(), 300));
@@ -111,8 +111,9 @@ fn is_given(scene: &mut Scene, words: String) -> StepResult {
     Ok(())
 }
 
-#[given("whether the step ran is not asked")]
-fn not_asked(scene: &mut Scene) {
+/// What is said and made is judged, not what a probe reports.
+#[given("the step runs no probe")]
+fn no_probe(scene: &mut Scene) {
     scene.refusal = Refusal::Marked;
 }
 
