@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::catalogue::{Catalogue, Guarantee};
-use crate::features::FIXTURE;
+use crate::features::{FEATURES, FIXTURE};
 use crate::record::{Run, ScenarioLine};
 use crate::verdict::Verdict;
 
@@ -214,7 +214,8 @@ fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style)
             let _ = writeln!(out, "      stderr  {}", cut(&launch.stderr, 300));
         }
     }
-    let again = format!("make conformance ARGS='--driver {} --id \"{}/{}\" -v'", run.driver, line.id, line.case);
+    let target = if line.file.starts_with(FEATURES) { "conformance" } else { "e2e-agents" };
+    let again = format!("make {target} ARGS='--driver {} --id \"{}/{}\" -v'", run.driver, line.id, line.case);
     let _ = writeln!(out, "      again   {again}");
     out
 }

@@ -168,7 +168,8 @@ fn run(args: &RunArgs) -> Result<ExitCode, String> {
     let mut prepared = prepare(args)?;
     let (features, selected) = selected(&prepared.root, args)?;
     prepared.supplies.agents = agents(&prepared.root, &features);
-    let out = args.out.clone().unwrap_or_else(|| prepared.root.join("target/conformance").join(folder(&prepared, args)));
+    let out =
+        args.out.clone().unwrap_or_else(|| prepared.root.join("target/conformance").join(folder(&prepared, args)));
     let report = Output::create(&out, "report.md")?;
     let record = Output::create(&out, "run.ndjson")?;
     let files = Files { record: record.handle()?, report: report.handle()? };

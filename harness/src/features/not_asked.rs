@@ -6,8 +6,8 @@ use super::Case;
 use crate::catalogue::Catalogue;
 use crate::driver::{Kind, Manifest};
 use crate::host::landlock_abi;
-use crate::lab::{Lab, installed};
 use crate::lab::network::has_ipv6;
+use crate::lab::{Lab, installed};
 use crate::verdict::Verdict;
 
 /// Replaces the steps of scenarios that the driver cannot be asked by one that says why. The others get the steps of their

@@ -144,7 +144,11 @@ impl Scene {
         format!("{HOME}/factories/{}/agents", self.nonce)
     }
 
-    fn begin(&self) -> Result<(), String> {
+    /// Has the scenario's model begin again, with the same script.
+    ///
+    /// # Errors
+    /// When the world does not answer.
+    pub fn begin(&self) -> Result<(), String> {
         let world = &Self::context()?.lab.world;
         world.model(self.number()?, &self.conversation.script).map_err(|e| format!("the model: {e}"))
     }

@@ -7,15 +7,16 @@ use std::time::Duration;
 use cucumber::{gherkin, given, then, when};
 
 use super::StepResult;
+use super::arriving::told;
 use super::bystander::harm;
 use super::git::{config, judge_config};
-use super::arriving::told;
 use super::keyed::values;
 use super::writes::victim_as_it_was;
 use crate::lab::world::model::ToolResult;
 use crate::lab::{HOME, home, installed};
 use crate::plan::Action;
 use crate::scene::{AGENT, Conversation, Refusal, Scene, tool};
+use crate::text::line;
 use crate::verdict::ControlKind;
 
 /// What an agent's own prompts would keep, they must not: only the sandbox is judged. A project's own settings cannot say so,
@@ -33,7 +34,8 @@ const PLACEHOLDER: &str = "factory-egress-placeholder";
 
 #[given("the step is run by the real Claude Code, which asks for no permission")]
 fn real_agent(scene: &mut Scene) -> StepResult {
-    home::commit(&scene.nonce, "demo", &format!("{CONFIG}/settings.json"), PERMISSIONS).map_err(|e| format!("the repository: {e}"))?;
+    home::commit(&scene.nonce, "demo", &format!("{CONFIG}/settings.json"), PERMISSIONS)
+        .map_err(|e| format!("the repository: {e}"))?;
     let folder = scene.agents();
     installed::link(AGENT, Path::new(&folder)).map_err(|e| format!("{folder}: {e}"))?;
     scene.plan.agents = Some(folder);
@@ -52,9 +54,12 @@ async fn asks_for(scene: &mut Scene, step: &gherkin::Step) -> StepResult {
     let mut tools = Vec::new();
     let worktree = scene.next_worktree()?.display().to_string();
     for row in rows {
-        let word = |word: &String| scene.expand(&word.replace("~/", &format!("{HOME}/")).replace("{worktree}", &worktree));
+        let word =
+            |word: &String| scene.expand(&word.replace("~/", &format!("{HOME}/")).replace("{worktree}", &worktree));
         let words = row.iter().map(word).collect::<Result<Vec<_>, _>>()?;
-        let [name, what, text] = words.as_slice() else { return Err("a row is a tool, its object and a text".to_owned()) };
+        let [name, what, text] = words.as_slice() else {
+            return Err("a row is a tool, its object and a text".to_owned());
+        };
         tools.push((name.clone(), tool(name, what, text)?));
     }
     scene.script(tools)?;
@@ -90,6 +95,14 @@ async fn bare_secret(scene: &mut Scene, path: String) -> StepResult {
 fn all_fail(scene: &mut Scene) -> StepResult {
     let acts = scene.conversation.acts();
     scene.found(!acts.is_empty() && acts.iter().all(|act| act.failed), scene.conversation.summary());
+    Ok(())
+}
+
+#[then("bare, no tool of the same model fails")]
+async fn bare_none_fails(scene: &mut Scene) -> StepResult {
+    let bare = scene.bare_conversation().await?;
+    let shown = bare.results().iter().all(|result| !result.failed);
+    control(scene, shown, &bare, "");
     Ok(())
 }
 
@@ -159,17 +172,33 @@ async fn bare_harms(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then("every request of the model has one credential, the key")]
-fn credentials(scene: &mut Scene) -> StepResult {
-    let key = scene.keys.first().ok_or("there is no key")?;
+#[then(regex = r#"^every request of the model has one credential, (the key|"[^"]+")$"#)]
+fn credentials(scene: &mut Scene, what: String) -> StepResult {
+    let credential = match what.as_str() {
+        "the key" => scene.keys.first().cloned().ok_or("there is no key")?,
+        word => scene.expand_text(word.trim_matches('"'))?,
+    };
     let heads: Vec<&str> = scene.conversation.told.iter().map(|told| told.head.as_str()).collect();
-    let has = |head: &&str| values(head, "x-api-key") == [key.as_str()] && values(head, "authorization").is_empty();
+    let has =
+        |head: &&str| ["x-api-key", "authorization"].map(|name| values(head, name)).concat() == [credential.as_str()];
     scene.found(!heads.is_empty() && heads.iter().all(has), format!("requests: {}", told(&heads)));
+    Ok(())
+}
+
+#[then(regex = r#"^planted, without "(\w+)" the model is told nothing$"#)]
+async fn planted_silence(scene: &mut Scene, variable: String) -> StepResult {
+    scene.begin()?;
+    let launch = scene.changed(|plan| drop(plan.env.remove(&variable))).await?;
+    let told = scene.conversed(&launch)?.told.len();
+    let ended = launch.exit.is_some_and(|exit| exit != 0);
+    let seen = format!("planted: {told} requests; exit {:?}: {}", launch.exit, line(launch.output().as_bytes(), 200));
+    scene.control(ControlKind::Planted, told == 0 && ended, seen);
     Ok(())
 }
 
 #[then(regex = r#"^the model sees "([^"]+)"$"#)]
 fn sees(scene: &mut Scene, word: String) -> StepResult {
+    let word = scene.expand_text(&word)?;
     scene.found(scene.conversation.got(&word), scene.conversation.summary());
     Ok(())
 }

@@ -73,7 +73,8 @@ impl Models {
     fn next(&self, own: Option<u16>, request: &Request) -> Option<(usize, Option<Tool>)> {
         let body = String::from_utf8_lossy(&request.body).into_owned();
         let mut models = self.lock();
-        let named = |models: &HashMap<u16, Model>| models.keys().copied().find(|scenario| body.contains(&mark(*scenario)));
+        let named =
+            |models: &HashMap<u16, Model>| models.keys().copied().find(|scenario| body.contains(&mark(*scenario)));
         let model = own.or_else(|| named(&models)).and_then(|scenario| models.get_mut(&scenario))?;
         let done = results(&serde_json::from_str(&body).unwrap_or_default()).len();
         model.told.push(Told { head: request.head.clone(), body });
@@ -110,7 +111,9 @@ fn events(done: usize, tool: Option<Tool>) -> Vec<Value> {
             json!({"type": "input_json_delta", "partial_json": input.to_string()}),
             "tool_use",
         ),
-        None => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": "That is all."}), "end_turn"),
+        None => {
+            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": "That is all."}), "end_turn")
+        }
     };
     let usage = json!({"input_tokens": 1, "output_tokens": 1});
     let message = json!({
