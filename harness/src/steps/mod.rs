@@ -21,6 +21,7 @@ mod git;
 mod git_acts;
 mod git_outside;
 mod injecting;
+mod kept;
 mod keyed;
 mod keyrings;
 mod launching;
