@@ -64,6 +64,7 @@ fn refused(done: &Output, words: &[&str]) {
 }
 
 /// Kills the command before its `n`th system call, which is after the one before; whether it came so far.
+#[allow(clippy::zombie_processes, reason = "whoever traces it waits for it by its number")]
 fn killed_at(mut command: Command, value: &str, n: usize) -> bool {
     // SAFETY: runs between fork and exec and makes one system call.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(Into::into)) };
