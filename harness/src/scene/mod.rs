@@ -32,6 +32,7 @@ use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::outside::Outside;
 use crate::plan::{Action, Plan};
+use crate::steps::canary::Canary;
 use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding};
 
@@ -165,6 +166,8 @@ pub struct Scene {
     pub arrived: Option<(usize, Seen)>,
     /// API keys that the factory keeps outside, in order.
     pub keys: Vec<String>,
+    /// A secret that was watched.
+    pub canary: Option<Canary>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -204,6 +207,7 @@ impl Scene {
             port: None,
             arrived: None,
             keys: Vec::new(),
+            canary: None,
             attempts: 0,
         }
     }

@@ -13,7 +13,7 @@ use crate::text::line;
 use crate::verdict::ControlKind;
 
 /// How each begins: a search for the secrets of the home must not find one.
-const BEGINS: &str = "lab-login-";
+pub(super) const BEGINS: &str = "lab-login-";
 
 #[given(regex = r#"^(?:a|another) secret is kept for the step's variable "(\w+)"$"#)]
 pub(super) async fn kept(scene: &mut Scene, variable: String) -> StepResult {

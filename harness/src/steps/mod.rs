@@ -8,6 +8,7 @@ mod allowlist;
 mod arriving;
 mod asking;
 mod bystander;
+pub mod canary;
 mod clients;
 mod commands;
 mod conversing;
