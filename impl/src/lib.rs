@@ -18,6 +18,7 @@ pub mod process;
 pub mod provider;
 pub mod reach;
 pub mod remove;
+pub mod secrets;
 pub mod serve;
 pub mod settings;
 pub mod start;

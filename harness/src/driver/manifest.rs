@@ -74,6 +74,8 @@ pub struct Commands {
     pub doctor: Option<Vec<String>>,
     /// Keeps the secret whose name is `{{secret}}` outside of every sandbox; its value comes in on stdin.
     pub secret: Option<Vec<String>>,
+    /// Argv that says which secrets are kept, and what for.
+    pub secrets: Option<Vec<String>>,
     /// Hosts the one proxy of the factory for all its attempts, until it is told to end; null = it has no such command.
     pub serve: Option<Serve>,
 }
@@ -87,6 +89,7 @@ impl Commands {
             "providers" => self.providers.as_deref(),
             "doctor" => self.doctor.as_deref(),
             "secret" => self.secret.as_deref(),
+            "secrets" => self.secrets.as_deref(),
             _ => None,
         }
     }

@@ -34,6 +34,7 @@ use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::outside::Outside;
 use crate::plan::{Action, Plan};
+use crate::steps::canary::Canary;
 use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding};
 
@@ -171,6 +172,8 @@ pub struct Scene {
     pub conversation: Conversation,
     /// Kinds and numbers of the namespaces of the process that served last.
     pub served_in: Vec<(String, u64)>,
+    /// A secret that was watched.
+    pub canary: Option<Canary>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -212,6 +215,7 @@ impl Scene {
             keys: Vec::new(),
             conversation: Conversation::default(),
             served_in: Vec::new(),
+            canary: None,
             attempts: 0,
         }
     }

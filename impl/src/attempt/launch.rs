@@ -18,6 +18,7 @@ use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::reach::{self, Connect, Reach};
+use crate::secrets::Variable;
 use crate::settings::{allowlist, inject};
 use crate::stderr;
 
@@ -27,6 +28,7 @@ impl Attempt<'_> {
         &self,
         repos: &Repos,
         allowed: Allowed,
+        secrets: &[Variable],
         git: &mut Vec<RepoOutcome>,
     ) -> Result<End, Refusal> {
         if nix::unistd::geteuid().is_root() {
@@ -63,7 +65,8 @@ impl Attempt<'_> {
         };
         let cwd = self.cwd(repos);
         let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
-        let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, most: None, meanwhile, ready };
+        let launch =
+            Launch { argv: &argv, cwd: &cwd, reach: &reach, secrets, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         if !egress.is_none_or(Egress::finish) {

@@ -26,6 +26,7 @@ use crate::git::outcome::RepoOutcome;
 use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
 use crate::provider;
 use crate::reach::{self, Connect};
+use crate::secrets::{self, Variable};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
 use crate::stderr;
 use crate::store::Store;
@@ -90,28 +91,29 @@ impl<'a> Attempt<'a> {
 
     fn execute(&self) -> (Result<End, Refusal>, Vec<RepoOutcome>) {
         let mut git = Vec::new();
-        let result = self.prepare().and_then(|(allowed, repos)| {
+        let result = self.prepare().and_then(|(allowed, secrets, repos)| {
             setup::run(&self.step.setup, &self.cwd(&repos), &self.env())?;
             match self.effective.mode {
                 Mode::Off => {
                     let _events = self.folder.record("events.jsonl")?;
-                    unsandboxed::run(&self.argv(false)?.0, &self.cwd(&repos), &self.env())
+                    unsandboxed::run(&self.argv(false)?.0, &self.cwd(&repos), &self.env(), &secrets)
                 }
-                Mode::Required => self.sandboxed(&repos, allowed, &mut git),
+                Mode::Required => self.sandboxed(&repos, allowed, &secrets, &mut git),
             }
         });
         (result, git)
     }
 
-    fn prepare(&self) -> Result<(Allowed, Repos), Refusal> {
+    fn prepare(&self) -> Result<(Allowed, Vec<Variable>, Repos), Refusal> {
         self.all_implemented()?;
+        let secrets = secrets::of_step(self.factory, self.settings, self.name, self.step)?;
         let mut allowed = Allowed::default();
         if self.effective.mode == Mode::Required {
             // Before a branch and a worktree are made for nothing.
             bubblewrap::installed()?;
             allowed = self.allowed()?;
         }
-        Ok((allowed, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
+        Ok((allowed, secrets, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
     }
 
     fn cwd(&self, repos: &Repos) -> PathBuf {
