@@ -18,6 +18,8 @@ pub enum Action {
     Run(Vec<String>),
     /// `provider:` and `prompt:`.
     Provider(String, String),
+    /// `uses:`, a built-in step.
+    Uses(String),
 }
 
 /// How the settings file is spoilt.
@@ -171,7 +173,7 @@ impl Plan {
                 run.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
             }
             (None, Action::Run(argv)) => argv.clone(),
-            (None, Action::Provider(..)) => Vec::new(),
+            (None, Action::Provider(..) | Action::Uses(_)) => Vec::new(),
         }
     }
 
@@ -192,6 +194,9 @@ impl Plan {
             Action::Provider(name, prompt) => {
                 step.insert("provider".into(), json!(name));
                 step.insert("prompt".into(), json!(prompt));
+            }
+            Action::Uses(name) => {
+                step.insert("uses".into(), json!(name));
             }
         }
         if !self.handshake.is_empty() {
