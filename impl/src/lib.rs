@@ -5,6 +5,7 @@
 pub mod allow;
 pub mod attempt;
 pub mod backend;
+pub mod builtin;
 pub mod capability;
 pub mod cli;
 pub mod egress;

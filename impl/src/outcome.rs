@@ -79,6 +79,8 @@ reasons! {
         "remove the setting, or use a version that has it",
     NotSupported "not-supported" "The step requires a capability that is not there."
         "set what it needs, or take it out of the step's requires:",
+    NothingFits "nothing-fits" "The worktree has none of the files that the built-in step goes by."
+        "name the command itself: run: [PROGRAM, ARGUMENT, ..] in place of uses:",
     NoBwrap "no-bwrap" "The sandbox program bwrap is not on PATH."
         "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)",
     BwrapFailed "bwrap-failed" "bubblewrap ended before the sandbox stood."

@@ -57,6 +57,7 @@ fn not_asked(
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
             "outcome" => manifest.observe.outcome.is_some(),
+            "per-repo" => !manifest.observe.attempt_of_repo.is_empty(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,

@@ -18,6 +18,8 @@ pub enum Action {
     Run(Vec<String>),
     /// `provider:` and `prompt:`; an empty one is left out.
     Provider(String, String),
+    /// `uses:`, a built-in step.
+    Uses(String),
 }
 
 /// How the settings file is spoilt.
@@ -174,7 +176,7 @@ impl Plan {
                 run.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
             }
             (None, Action::Run(argv)) => argv.clone(),
-            (None, Action::Provider(..)) => Vec::new(),
+            (None, Action::Provider(..) | Action::Uses(_)) => Vec::new(),
         }
     }
 
@@ -197,6 +199,9 @@ impl Plan {
                 if !prompt.is_empty() {
                     step.insert("prompt".into(), json!(prompt));
                 }
+            }
+            Action::Uses(name) => {
+                step.insert("uses".into(), json!(name));
             }
         }
         if !self.handshake.is_empty() {

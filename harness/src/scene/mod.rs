@@ -252,7 +252,7 @@ impl Scene {
     pub fn command(&self) -> Result<Vec<String>, String> {
         match &self.plan.action {
             Action::Run(argv) => Ok(argv.clone()),
-            Action::Provider(..) => Err("the step is run by a provider: it has no command".to_owned()),
+            Action::Provider(..) | Action::Uses(_) => Err("the step has no command of its own".to_owned()),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::handshake;
 use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::secrets;
-use crate::settings::{Mode, Settings, Step, allowlist, effective};
+use crate::settings::{Settings, Step, allowlist, attempts};
 use crate::stderr::{one_line, printable};
 use crate::store::Store;
 
@@ -76,11 +76,11 @@ fn as_json(report: &Report) -> String {
 }
 
 fn sandboxed(settings: &Settings) -> impl Iterator<Item = (&String, &Step)> {
-    settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required)
+    settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step))
 }
 
 fn not_supported(settings: &Settings, name: &str, step: &Step) -> Option<Finding> {
-    let missing = capability::missing(settings, step)?;
+    let missing = attempts::of(step).iter().find_map(|attempt| capability::missing(settings, attempt))?;
     let what = format!("{missing} is not_supported here");
     let (code, key, fix) = (Reason::NotSupported.code(), format!("steps.{name}.requires"), missing.fix().to_string());
     Some(Finding { code, key, what, fix, ..Finding::default() })

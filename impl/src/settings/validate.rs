@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_yaml::Spanned;
 
-use super::{Complaint, Inject, Mode, Network, Sandbox, Settings, Step, StepSandbox, allowlist, effective, inject};
+use super::{Complaint, Inject, Network, Sandbox, Settings, Step, StepSandbox, allowlist, attempts, inject};
+use crate::builtin;
 use crate::egress::entry::Entry;
 use crate::provider;
 use crate::stderr::printable;
@@ -102,7 +103,7 @@ impl Check<'_> {
         let all =
             inject::of(self.settings, step).map_err(|wrong| Box::new(self.about(&key, wrong.what).fix(wrong.fix)))?;
         let is_open = allowlist::network(self.settings, step) == Network::Open;
-        if !all.is_empty() && is_open && effective::of(self.settings, step).mode == Mode::Required {
+        if !all.is_empty() && is_open && attempts::any_sandboxed(self.settings, step) {
             let complaint = self.about(&key, "the network is open: keys are only kept out with network: allowlist");
             return Err(Box::new(complaint.fix("set sandbox.network: allowlist")));
         }
@@ -168,6 +169,19 @@ impl Check<'_> {
             return Err(Box::new(
                 complaint.fix("say what the agent is to do, or leave prompt: out to be asked at each run"),
             ));
+        }
+        if let Some(uses) = &step.uses {
+            let known: Vec<&str> = builtin::ALL.iter().map(|b| b.name).collect();
+            if !known.contains(&uses.value.as_str()) {
+                let complaint = self.at(uses, &format!("{key}.uses"), format!("no built-in step {:?}", uses.value));
+                return Err(Box::new(complaint.did_you_mean(&uses.value, &known)));
+            }
+        }
+        for (name, needs) in [("uses", step.uses.is_some()), ("per_repo", step.is_per_repo())] {
+            if needs && step.repos.is_empty() {
+                let complaint = self.about(&format!("{key}.{name}"), "the step has no repos");
+                return Err(Box::new(complaint.fix("add repos: [NAME]")));
+            }
         }
         Ok(())
     }
