@@ -5,6 +5,7 @@
 pub mod allow;
 pub mod attempt;
 pub mod backend;
+pub mod builtin;
 pub mod capability;
 pub mod cli;
 pub mod egress;
@@ -18,6 +19,7 @@ pub mod process;
 pub mod provider;
 pub mod reach;
 pub mod remove;
+pub mod secrets;
 pub mod serve;
 pub mod settings;
 pub mod start;

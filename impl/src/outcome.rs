@@ -79,6 +79,8 @@ reasons! {
         "remove the setting, or use a version that has it",
     NotSupported "not-supported" "The step requires a capability that is not there."
         "set what it needs, or take it out of the step's requires:",
+    NothingFits "nothing-fits" "The worktree has none of the files that the built-in step goes by."
+        "name the command itself: run: [PROGRAM, ARGUMENT, ..] in place of uses:",
     NoBwrap "no-bwrap" "The sandbox program bwrap is not on PATH."
         "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)",
     BwrapFailed "bwrap-failed" "bubblewrap ended before the sandbox stood."
@@ -131,6 +133,12 @@ reasons! {
         "see the message above; the store and keys folders must be yours alone (chmod -R go= FOLDER)",
     NoSecret "no-secret" "The settings name a secret that is not in the store."
         "kusaw config set NAME --secret",
+    NoPrompt "no-prompt" "The step has no prompt in the settings, and none was given."
+        "write prompt: into the step, or run it at a terminal: with $VISUAL or $EDITOR, or typed, ended by Ctrl-D",
+    SetupCommand "setup-command" "A setup command of the step failed: the step was not executed."
+        "see what the command said above; it runs in the step's first worktree, outside the sandbox",
+    CannotSign "cannot-sign" "What the step commits is to be signed, and there is nothing to sign it with."
+        "see the message above; `sign:` of the repo names a public key that an ssh-agent holds (ssh-add), or that lies beside its private one",
     WorktreeFailed "worktree-failed" "The worktree could not be made."
         "check that the repository exists, has a commit, and that git is installed",
     GitFolder "git-folder" "The private store that stands for the git folder could not be made."

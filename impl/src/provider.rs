@@ -87,10 +87,10 @@ pub fn find(name: &str) -> Option<&'static Provider> {
     ALL.iter().find(|p| p.name == name)
 }
 
-/// The agent that runs a step; `None` where its own program does.
+/// The agent that runs a step; `None` where its own program or a built-in step does.
 pub fn of(step: &Step) -> Option<&'static Provider> {
     let named = step.provider.as_ref().and_then(|name| find(&name.value));
-    step.run.is_none().then(|| named.unwrap_or(DEFAULT))
+    (step.run.is_none() && step.uses.is_none()).then(|| named.unwrap_or(DEFAULT))
 }
 
 /// Where the provider's program really is, and what must be visible for it to start: itself, or the folder of the package

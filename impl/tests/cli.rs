@@ -114,8 +114,6 @@ fn what_is_not_there_yet_is_refused_and_nothing_executed() {
     for key in [
         "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:80']}}",
         "sandbox: {mode: required, network: allowlist, egress: {allow: ['localhost:3128']}}",
-        "per_repo: true",
-        "setup: [[x]]",
     ] {
         let factory = Factory::new("");
         let mark = factory.path().join("executed");

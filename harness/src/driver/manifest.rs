@@ -74,6 +74,8 @@ pub struct Commands {
     pub doctor: Option<Vec<String>>,
     /// Keeps the secret whose name is `{{secret}}` outside of every sandbox; its value comes in on stdin.
     pub secret: Option<Vec<String>>,
+    /// Argv that says which secrets are kept, and what for.
+    pub secrets: Option<Vec<String>>,
     /// Hosts the one proxy of the factory for all its attempts, until it is told to end; null = it has no such command.
     pub serve: Option<Serve>,
 }
@@ -87,6 +89,7 @@ impl Commands {
             "providers" => self.providers.as_deref(),
             "doctor" => self.doctor.as_deref(),
             "secret" => self.secret.as_deref(),
+            "secrets" => self.secrets.as_deref(),
             _ => None,
         }
     }
@@ -136,6 +139,10 @@ pub struct Manifest {
     /// Where raw documentation YAML is accepted as settings (template); null = the driver has another language.
     #[serde(default)]
     pub settings_file: Option<String>,
+    /// What its settings can say beside `sandbox:`: `setup` (commands of a step), `sign` (what signs a repository's imported
+    /// commits), `intake` (a step of a provider without a prompt asks for it at the terminal).
+    #[serde(default)]
+    pub offers: Vec<String>,
     /// Environment of the launch.
     #[serde(default)]
     pub env: Environment,
@@ -199,6 +206,9 @@ impl Manifest {
             }
         }
         self.provide.iter().try_for_each(Part::check)?;
+        if let Some(word) = self.offers.iter().find(|word| !OFFERS.contains(&word.as_str())) {
+            return Err(format!("offers: nobody knows {word}; known are {}", OFFERS.join(", ")));
+        }
         if self.observe.refused_codes.iter().any(|code| *code == 0 || *code == crate::probe::RAN_TO_END) {
             return Err("observe.refused_codes: 0 and 37 are codes of a step that ran".to_owned());
         }
@@ -237,6 +247,9 @@ impl Manifest {
         declared.filter(|e| e.outcome != Deviation::Holds)
     }
 }
+
+/// What the settings of a factory can say beside `sandbox:`.
+pub const OFFERS: [&str; 3] = ["setup", "sign", "intake"];
 
 /// Names of the drivers that stand in `harness/drivers`.
 pub fn names(root: &Path) -> Vec<String> {

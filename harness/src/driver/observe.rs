@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Manifest;
+use super::{Manifest, Templates};
 
 /// A file, and the regular expressions (one group each) that find in its lines what is looked for.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -30,6 +30,9 @@ pub struct Observation {
 pub struct Observe {
     /// The attempt's folder.
     pub attempt_dir: String,
+    /// What the attempt of `{{repo}}` is called where a step has one for each repo (`per_repo: true`); `{{attempt}}` is the id that
+    /// was given.
+    pub attempt_of_repo: String,
     /// The worktree of `{{repo}}` (factories only: a sandbox is given its worktrees).
     pub worktree: String,
     /// The artifacts folder.
@@ -75,6 +78,22 @@ impl Manifest {
             ("{events}", file(&observe.events), "demo"),
             ("{outcome}", file(&observe.outcome), "demo"),
         ]
+    }
+}
+
+impl Manifest {
+    /// The templates in the context of a repo, and of its own attempt if it has one.
+    ///
+    /// # Errors
+    /// When a template is wrong.
+    pub fn of_repo(&self, templates: &Templates, repo: &str, has_its_own: bool) -> Result<Templates, String> {
+        let mut templates = templates.with("repo", repo);
+        if has_its_own {
+            templates = templates.with("attempt", &templates.render(&self.observe.attempt_of_repo)?);
+            templates = templates.with("attempt_dir", &templates.render(&self.observe.attempt_dir)?);
+        }
+        let worktree = templates.render(self.worktree())?;
+        Ok(templates.with("worktree", &worktree))
     }
 }
 

@@ -57,11 +57,13 @@ fn not_asked(
             "egress-log" => manifest.observe.egress_log.is_some(),
             "events" => manifest.observe.events.is_some(),
             "outcome" => manifest.observe.outcome.is_some(),
+            "per-repo" => !manifest.observe.attempt_of_repo.is_empty(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
             "parts" => manifest.provide.len() > 1,
             "validate" | "check" | "providers" | "doctor" | "secret" => manifest.commands.named(need).is_some(),
             "serve" => manifest.commands.serve.is_some(),
+            "setup" | "sign" | "intake" => manifest.offers.iter().any(|word| word == need),
             "allowlist" => manifest.kind == Kind::Factory || manifest.launch.allowlist.is_some(),
             "backend" => manifest.backend.is_some(),
             "landlock-scope" | "reftable" | "ipv6" => true, // of the host, below

@@ -16,8 +16,10 @@ pub use egress::Whose;
 pub enum Action {
     /// `run: [argv]`.
     Run(Vec<String>),
-    /// `provider:` and `prompt:`.
+    /// `provider:` and `prompt:`; an empty one is left out.
     Provider(String, String),
+    /// `uses:`, a built-in step.
+    Uses(String),
 }
 
 /// How the settings file is spoilt.
@@ -71,6 +73,8 @@ pub struct Plan {
     pub caller: Caller,
     /// Standard input of the launch.
     pub stdin: Vec<u8>,
+    /// The public key whose owner signs what is imported: the `sign:` of every repo.
+    pub sign: Option<String>,
     /// The name of the secret that the factory is to keep.
     pub secret: String,
     /// Where the first repository lies, if elsewhere.
@@ -113,6 +117,7 @@ impl Default for Plan {
             others: Map::new(),
             caller: Caller::default(),
             stdin: Vec::new(),
+            sign: None,
             secret: String::new(),
             repository: None,
             folder: None,
@@ -171,7 +176,7 @@ impl Plan {
                 run.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
             }
             (None, Action::Run(argv)) => argv.clone(),
-            (None, Action::Provider(..)) => Vec::new(),
+            (None, Action::Provider(..) | Action::Uses(_)) => Vec::new(),
         }
     }
 
@@ -191,7 +196,12 @@ impl Plan {
             }
             Action::Provider(name, prompt) => {
                 step.insert("provider".into(), json!(name));
-                step.insert("prompt".into(), json!(prompt));
+                if !prompt.is_empty() {
+                    step.insert("prompt".into(), json!(prompt));
+                }
+            }
+            Action::Uses(name) => {
+                step.insert("uses".into(), json!(name));
             }
         }
         if !self.handshake.is_empty() {
@@ -208,6 +218,9 @@ impl Plan {
                 let mut repo = Map::from_iter([("path".to_owned(), json!(repository(name)))]);
                 if let Some(value) = sandbox {
                     repo.insert("sandbox".into(), json!(value));
+                }
+                if let Some(key) = &self.sign {
+                    repo.insert("sign".into(), json!(key));
                 }
                 (name.clone(), Value::Object(repo))
             })

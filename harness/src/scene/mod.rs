@@ -15,7 +15,7 @@ pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use modelled::{AGENT, Conversation, tool};
 pub use mortal::Mortal;
-pub use serving::Killed;
+pub use serving::{Killed, namespaces};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -34,6 +34,7 @@ use crate::launch::{Launch, Launcher};
 use crate::log_check::LogCheck;
 use crate::outside::Outside;
 use crate::plan::{Action, Plan};
+use crate::steps::canary::Canary;
 use crate::tree::Tree;
 use crate::verdict::{Control, ControlKind, Course, Finding};
 
@@ -169,6 +170,10 @@ pub struct Scene {
     pub keys: Vec<String>,
     /// What a scripted model asked its agent for, and was told.
     pub conversation: Conversation,
+    /// Kinds and numbers of the namespaces of the process that served last.
+    pub served_in: Vec<(String, u64)>,
+    /// A secret that was watched.
+    pub canary: Option<Canary>,
     /// How many attempts there were.
     pub attempts: u32,
 }
@@ -209,6 +214,8 @@ impl Scene {
             arrived: None,
             keys: Vec::new(),
             conversation: Conversation::default(),
+            served_in: Vec::new(),
+            canary: None,
             attempts: 0,
         }
     }
@@ -245,7 +252,7 @@ impl Scene {
     pub fn command(&self) -> Result<Vec<String>, String> {
         match &self.plan.action {
             Action::Run(argv) => Ok(argv.clone()),
-            Action::Provider(..) => Err("the step is run by a provider: it has no command".to_owned()),
+            Action::Provider(..) | Action::Uses(_) => Err("the step has no command of its own".to_owned()),
         }
     }
 

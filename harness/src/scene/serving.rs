@@ -7,6 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Refusal, Scene};
+use crate::driver::Network;
 use crate::launch::{Launch, Live, shell};
 use crate::plan::{Action, Plan};
 use crate::waiting::{self, WAITS};
@@ -147,6 +148,33 @@ impl Scene {
         Ok(())
     }
 
+    /// Carries out the plan on a served factory and keeps what came of it; the value is what the serve's namespaces are.
+    ///
+    /// # Errors
+    /// As [`Scene::run_served`].
+    pub async fn run_on_serve(&mut self) -> Result<Vec<(String, u64)>, String> {
+        if !self.can_be_asked()? {
+            return Ok(Vec::new());
+        }
+        let (nonce, number) = (self.nonce.clone(), self.attempts + 1);
+        self.attempts += 2;
+        let (launcher, serve) = (Self::launcher()?, Live::default());
+        let attempt = async {
+            self.is_ready(&self.plan, &serve).await?;
+            let launch = launcher.launch(&self.plan, &nonce, number).await;
+            let of = serve.launcher().map_or(Err("nothing serves".to_owned()), namespaces);
+            end(&serve, Signal::SIGTERM);
+            Ok::<_, String>((launch?, of?))
+        };
+        let served = launcher.serve(&self.plan, &nonce, number + 1, &serve);
+        let (launch, of) = futures::future::join(attempt, served).await.0?;
+        self.keep(launch);
+        if self.plan.network() == Network::Allowlist {
+            self.seen().await?; // before any control
+        }
+        Ok(of)
+    }
+
     /// Whether an attempt has no event yet that is its last; told when there is none for too long.
     fn is_unsettled(&self, launch: &Launch) -> Result<bool, String> {
         let Some(events) = &Self::context()?.manifest.observe.events else { return Ok(false) };
@@ -187,6 +215,23 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+/// The kinds that a sandbox has of its own, namespaces(7).
+const KINDS: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
+
+/// Kinds and numbers of a process's namespaces.
+///
+/// # Errors
+/// When they cannot be seen.
+pub fn namespaces(process: i32) -> Result<Vec<(String, u64)>, String> {
+    let number = |kind: &str| {
+        let path = format!("/proc/{process}/ns/{kind}");
+        let link = std::fs::read_link(&path).map_err(|e| format!("{path}: {e}"))?;
+        let number = link.to_string_lossy().trim_end_matches(']').rsplit('[').next().and_then(|n| n.parse().ok());
+        number.map(|number| (kind.to_owned(), number)).ok_or_else(|| format!("{path} is {}", link.display()))
+    };
+    KINDS.iter().map(|kind| number(kind)).collect()
 }
 
 /// Whether it is there, and, if it is a socket, somebody listens.

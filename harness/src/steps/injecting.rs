@@ -209,7 +209,7 @@ async fn planted_unnamed(scene: &mut Scene) -> StepResult {
 
 impl Scene {
     /// Has the factory keep an API key in its store.
-    async fn keep_key(&mut self, secret: &str, key: &str) -> StepResult {
+    pub(super) async fn keep_key(&mut self, secret: &str, key: &str) -> StepResult {
         self.keys.push(key.to_owned());
         let plan = Plan { secret: secret.to_owned(), stdin: key.as_bytes().to_vec(), ..self.plan.clone() };
         let said = self.says("secret", &plan).await?;

@@ -25,7 +25,8 @@ fn provider_leaves(scene: &mut Scene, provider: String) {
     scene.plan.action = Action::Provider(provider, prompt);
 }
 
-fn words(scene: &Scene) -> String {
+/// What a probe does to leave the mark.
+pub fn words(scene: &Scene) -> String {
     format!("write mark x + write {} x", outside(&scene.nonce).display())
 }
 
@@ -132,7 +133,8 @@ async fn planted_unsandboxed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> StepResult {
+/// Whether the step, with one thing changed, leaves the mark.
+pub async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> StepResult {
     let launch = scene.changed(change).await?;
     let found = marks(&launch, &scene.nonce);
     let seen = format!("exit {:?}: {}", launch.exit, told(&found));

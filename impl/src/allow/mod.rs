@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::attempt;
 use crate::finding::Finding;
 use crate::outcome::Refusal;
-use crate::settings::{Mode, Settings, Step, effective};
+use crate::settings::{Settings, Step, attempts};
 use crate::stderr;
 
 pub use decide::Allowed;
@@ -100,7 +100,7 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             }
         }
     };
-    for (name, step) in settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required) {
+    for (name, step) in settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step)) {
         judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
     }
     if look.stopped {

@@ -127,13 +127,13 @@ fn new_file(folder: &OwnedFd, name: &str) -> nix::Result<File> {
     openat(folder, name, NEW, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
 }
 
-fn bad_id(id: &str) -> Refusal {
+pub(super) fn bad_id(id: &str) -> Refusal {
     let detail = format!("--attempt {:?} is no attempt id", printable(id, 80));
     Refusal { fix: Some(NAME.into()), ..Refusal::new(Reason::AttemptFolder, detail) }
 }
 
 /// Time and process id: sorts by start, and two at once differ.
-fn own_id() -> String {
+pub(super) fn own_id() -> String {
     let now: String = timestamp(SystemTime::now()).chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     format!("{now}-{}", std::process::id())
 }

@@ -18,6 +18,7 @@ use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::reach::{self, Connect, Reach};
+use crate::secrets::Variable;
 use crate::settings::{allowlist, inject};
 use crate::stderr;
 
@@ -27,12 +28,14 @@ impl Attempt<'_> {
         &self,
         repos: &Repos,
         allowed: Allowed,
+        secrets: &[Variable],
         git: &mut Vec<RepoOutcome>,
     ) -> Result<End, Refusal> {
         if nix::unistd::geteuid().is_root() {
             stderr::warn("running as root: a sandbox around root's own user id protects less");
         }
-        let (argv, program) = self.argv(true)?;
+        let cwd = self.cwd(repos);
+        let (argv, program) = self.argv(&cwd, true)?;
         let setup = |what: &str, e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
         // Before any thread exists and anything is made that a sudden end would leave behind.
         let signals = Signals::take().map_err(|e| setup("signals", e.into()))?;
@@ -61,9 +64,9 @@ impl Attempt<'_> {
             temp.furnish().map_err(|e| setup("private temp folder", e))?;
             views.record(&temp.temp).map_err(|e| setup("the record of git folders", e))
         };
-        let cwd = self.cwd(repos);
         let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
-        let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, most: None, meanwhile, ready };
+        let launch =
+            Launch { argv: &argv, cwd: &cwd, reach: &reach, secrets, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
         // The sandbox is dead: nothing can be refused any more, so the summary is exact.
         if !egress.is_none_or(Egress::finish) {

@@ -3,11 +3,14 @@
 
 mod environment;
 pub mod folder;
+mod intake;
 mod launch;
 pub mod left;
 mod leftover;
 mod load;
+mod per_repo;
 mod repos;
+mod setup;
 pub mod temp;
 pub mod trial;
 mod unsandboxed;
@@ -18,12 +21,14 @@ use std::time::SystemTime;
 
 use crate::allow::{self, Allowed};
 use crate::backend::{self, bubblewrap};
+use crate::builtin;
 use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
 use crate::provider;
 use crate::reach::{self, Connect};
+use crate::secrets::{self, Variable};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
 use crate::stderr;
 use crate::store::Store;
@@ -31,28 +36,28 @@ use folder::{Folder, Record, SandboxRecord};
 pub use load::load;
 use repos::Repos;
 
-/// Runs one attempt of `step` and writes its outcome; the value is the exit code of `kusaw run`.
-pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<i32, Refusal> {
-    let started = timestamp(SystemTime::now());
+/// Runs `step`: one attempt, or with `per_repo: true` one for each of its repos; the value is the exit code of `kusaw run`.
+/// `report` tells the user of a refusal after which other attempts go on, and has its exit code.
+pub fn run(factory: &Path, step: &str, id: Option<&str>, report: &dyn Fn(&Refusal) -> i32) -> Result<i32, Refusal> {
     let (factory, settings) = load(factory)?;
     left::settle(&factory);
-    let attempt = Attempt::begin(&factory, &settings, step, id)?;
-    let (result, git) = attempt.execute();
-    let required = attempt.effective.mode == Mode::Required;
-    if let Some(reason) = result.as_ref().ok().and_then(|end| end.reason()) {
-        stderr::say(format!("{reason}: {}\nfix: {}", reason.meaning(), reason.fix()));
+    let Some(found) = settings.steps.get(step) else {
+        let known: Vec<&str> = settings.steps.keys().map(String::as_str).collect();
+        let complaint = Complaint::new(&factory.join(settings::FILE), "", (0, 0), "steps", format!("no step {step:?}"));
+        return Err(Refusal::new(Reason::UnknownStep, complaint.did_you_mean(step, &known)));
+    };
+    // The user is asked before anything is made, and once.
+    let is_asked = found.provider.is_some() && found.prompt.is_none();
+    let asked = is_asked.then(|| intake::prompt(step)).transpose()?;
+    match found.is_per_repo() {
+        true => per_repo::run(&factory, &settings, step, asked.as_deref(), id, report),
+        false => Attempt::begin(&factory, &settings, step, found, asked.as_deref(), id)?.run(),
     }
-    let code = attempt.end(&result, &git, started);
-    if required {
-        leftover::sweep();
-    }
-    result.map(|_| code)
 }
 
 fn unfit(wrong: inject::Wrong) -> Refusal {
     Refusal { fix: Some(wrong.fix), ..Refusal::new(Reason::BadSettings, wrong.what) }
 }
-
 struct Attempt<'a> {
     factory: &'a Path,
     settings: &'a Settings,
@@ -60,46 +65,80 @@ struct Attempt<'a> {
     step: &'a Step,
     effective: Effective,
     folder: Folder,
+    /// What its agent is told.
+    prompt: Option<String>,
     /// The keys that are injected, with a random segment each.
     routes: Vec<Route>,
 }
 
 impl<'a> Attempt<'a> {
-    fn begin(factory: &'a Path, settings: &'a Settings, name: &'a str, id: Option<&str>) -> Result<Self, Refusal> {
-        let Some(step) = settings.steps.get(name) else {
-            let known: Vec<&str> = settings.steps.keys().map(String::as_str).collect();
-            let complaint =
-                Complaint::new(&factory.join(settings::FILE), "", (0, 0), "steps", format!("no step {name:?}"));
-            return Err(Refusal::new(Reason::UnknownStep, complaint.did_you_mean(name, &known)));
-        };
+    fn begin(
+        factory: &'a Path,
+        settings: &'a Settings,
+        name: &'a str,
+        step: &'a Step,
+        asked: Option<&str>,
+        id: Option<&str>,
+    ) -> Result<Self, Refusal> {
         let effective = settings::effective::of(settings, step);
         let injected = inject::of(settings, step).map_err(unfit)?;
         let routes = injected.into_iter().map(|one| Ok(one.route(segment()?))).collect::<std::io::Result<_>>();
         let routes = routes.map_err(|e| Refusal::new(Reason::SetupFailed, e))?;
-        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, routes })
+        let prompt = step.prompt.clone().or_else(|| asked.map(Into::into));
+        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, prompt, routes })
+    }
+
+    /// Executes the step and writes the outcome; the value is the exit code.
+    fn run(self) -> Result<i32, Refusal> {
+        let started = timestamp(SystemTime::now());
+        let (result, git) = self.execute();
+        let required = self.effective.mode == Mode::Required;
+        if let Some(reason) = result.as_ref().ok().and_then(|end| end.reason()) {
+            stderr::say(format!("{reason}: {}\nfix: {}", reason.meaning(), reason.fix()));
+        }
+        let code = self.end(&result, &git, started);
+        if required {
+            leftover::sweep();
+        }
+        result.map(|_| code)
     }
 
     fn execute(&self) -> (Result<End, Refusal>, Vec<RepoOutcome>) {
         let mut git = Vec::new();
-        let result = self.prepare().and_then(|(allowed, repos)| match self.effective.mode {
-            Mode::Off => {
-                let _events = self.folder.record("events.jsonl")?;
-                unsandboxed::run(&self.argv(false)?.0, &self.cwd(&repos), &self.env())
+        let result = self.prepare().and_then(|(allowed, secrets, repos)| {
+            let cwd = self.cwd(&repos);
+            setup::run(&self.step.setup, &cwd, &self.env())?;
+            match self.effective.mode {
+                Mode::Off => {
+                    let _events = self.folder.record("events.jsonl")?;
+                    unsandboxed::run(&self.argv(&cwd, false)?.0, &cwd, &self.env(), &secrets)
+                }
+                Mode::Required => self.sandboxed(&repos, allowed, &secrets, &mut git),
             }
-            Mode::Required => self.sandboxed(&repos, allowed, &mut git),
         });
         (result, git)
     }
 
-    fn prepare(&self) -> Result<(Allowed, Repos), Refusal> {
+    fn prepare(&self) -> Result<(Allowed, Vec<Variable>, Repos), Refusal> {
         self.all_implemented()?;
+        let secrets = secrets::of_step(self.factory, self.settings, self.name, self.step)?;
         let mut allowed = Allowed::default();
         if self.effective.mode == Mode::Required {
             // Before a branch and a worktree are made for nothing.
             bubblewrap::installed()?;
             allowed = self.allowed()?;
         }
-        Ok((allowed, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
+        Ok((allowed, secrets, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
+    }
+
+    /// What a launch would refuse for the settings, before anything is made.
+    fn check(&self) -> Result<(), Refusal> {
+        self.all_implemented()?;
+        if self.effective.mode == Mode::Required {
+            bubblewrap::installed()?;
+            allow::of_attempt(self.factory, self.settings, self.name, self.step)?;
+        }
+        Ok(())
     }
 
     fn cwd(&self, repos: &Repos) -> PathBuf {
@@ -108,10 +147,6 @@ impl<'a> Attempt<'a> {
 
     /// What this version knows but cannot do is refused, never left out silently.
     fn all_implemented(&self) -> Result<(), Refusal> {
-        if let Some(key) = self.step.not_implemented() {
-            let detail = format!("steps.{}.{key} is not there yet in this version", self.name);
-            return Err(Refusal::new(Reason::NotImplemented, detail));
-        }
         self.has_secrets()?;
         self.has_capabilities()?;
         match self.connect() {
@@ -154,12 +189,19 @@ impl<'a> Attempt<'a> {
         Ok(allowed)
     }
 
-    /// The step's argv, and what of the host its program needs to be visible.
-    fn argv(&self, wrapped: bool) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
+    /// The step's argv in the folder where it starts, and what of the host its program needs to be visible.
+    fn argv(&self, cwd: &Path, wrapped: bool) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
+        if let Some(builtin) = self.step.uses.as_ref().and_then(|name| builtin::find(&name.value)) {
+            let detail = || {
+                format!("steps.{}.uses: {}: none of {} in {}", self.name, builtin.name, builtin.files(), cwd.display())
+            };
+            let argv = builtin.argv(cwd).ok_or_else(|| Refusal::new(Reason::NothingFits, detail()))?;
+            return Ok((argv.iter().map(OsString::from).collect(), None));
+        }
         let Some(provider) = provider::of(self.step) else {
             return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
         };
-        let prompt = self.step.prompt.as_deref().unwrap_or_default();
+        let prompt = self.prompt.as_deref().unwrap_or_default();
         let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
         if !wrapped {
             return Ok((argv, None));

@@ -74,7 +74,8 @@ impl Trial {
             |listeners, _| egress.as_mut().map_or(Ok(None), |egress| egress.start(listeners).map(|()| None));
         let (meanwhile, ready) = (&mut || temp.furnish().map_err(setup), &mut ready);
         let most = Some(MOST);
-        let launch = Launch { argv: &self.argv, cwd: &cwd, reach: &reach, stdio, signals, most, meanwhile, ready };
+        let launch =
+            Launch { argv: &self.argv, cwd: &cwd, reach: &reach, secrets: &[], stdio, signals, most, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
         egress.map(Egress::finish);
         log.rewind().map_err(setup)?;

@@ -1,9 +1,10 @@
 //! A step whose effective value is `off` runs as it always did: its argv, its folder, the caller's
 //! environment, no sandbox program. This must never be called for a step that requires the sandbox.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command};
@@ -15,9 +16,10 @@ use crate::outcome::{End, Reason, Refusal};
 use crate::process::grace::Grace;
 use crate::process::pidfd;
 use crate::process::signals::Signals;
+use crate::secrets::Variable;
 
-/// Runs `argv` in `cwd` and waits for its end.
-pub fn run(argv: &[OsString], cwd: &Path, env: &[(String, String)]) -> Result<End, Refusal> {
+/// Runs `argv` in `cwd`, with the settings' variables and the secret ones, and waits for its end.
+pub fn run(argv: &[OsString], cwd: &Path, env: &[(String, String)], secrets: &[Variable]) -> Result<End, Refusal> {
     let Some((name, arguments)) = argv.split_first() else {
         return Err(Refusal::new(Reason::BadSettings, "no program"));
     };
@@ -27,6 +29,7 @@ pub fn run(argv: &[OsString], cwd: &Path, env: &[(String, String)]) -> Result<En
     // The child changes its folder first, so a name with a slash is looked for there, as inside the sandbox; and it is
     // executed as it is written, since a script sees that in $0.
     command.args(arguments).current_dir(cwd).envs(env.iter().map(|(n, v)| (n, v)));
+    command.envs(secrets.iter().map(|(name, value)| (name, OsStr::from_bytes(value.expose()))));
     let child = command.spawn().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Refusal::new(Reason::NotFound, format!("{}: {e}", name.display())),
         _ => Refusal::new(Reason::CannotExecute, format!("{}: {e}", name.display())),

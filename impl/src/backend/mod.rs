@@ -12,6 +12,7 @@ use crate::outcome::Refusal;
 use crate::process::signals::Signals;
 use crate::process::stdio::Stdio;
 use crate::reach::Reach;
+use crate::secrets::Variable;
 
 /// One launch: what to execute, and what it can reach.
 pub struct Launch<'a> {
@@ -21,6 +22,8 @@ pub struct Launch<'a> {
     pub cwd: &'a Path,
     /// What it can reach.
     pub reach: &'a Reach,
+    /// Variables it gets besides, in place of others: apart from the reach, which may be shown.
+    pub secrets: &'a [Variable],
     /// Its stdin, stdout and stderr.
     pub stdio: Stdio,
     /// Passed on to it; one that asks before it is executed ends the launch.

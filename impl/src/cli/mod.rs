@@ -74,11 +74,22 @@ enum Command {
 enum ConfigCommand {
     /// Keep a value, read from stdin or typed without echo
     Set {
-        /// Its name
+        /// Its name, for all factories, or steps.STEP.env.NAME, a variable of that step
         key: String,
         /// Into the secret store
         #[arg(long)]
         secret: bool,
+    },
+    /// Which there are, where from and for what, and which are missing (exit code 1); never a value
+    List {
+        /// As one JSON list
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a secret away
+    Unset {
+        /// Its name, as for set
+        key: String,
     },
 }
 
@@ -135,7 +146,9 @@ pub fn main() -> i32 {
             Ok(settings) => providers::providers(settings.as_ref(), json),
             Err(refusal) => report(&refusal),
         },
-        Command::Config(ConfigCommand::Set { key, secret }) => config::set(&key, secret),
+        Command::Config(ConfigCommand::Set { key, secret }) => config::set(arguments.factory, &key, secret),
+        Command::Config(ConfigCommand::List { json }) => config::list(arguments.factory, json),
+        Command::Config(ConfigCommand::Unset { key }) => config::unset(arguments.factory, &key),
         Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
         Command::Sandbox(SandboxCommand::Doctor { json }) => {
             let done = factory(arguments.factory).and_then(|factory| doctor::doctor(&factory, json));

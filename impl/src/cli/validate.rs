@@ -15,8 +15,10 @@ use crate::finding::Finding;
 use crate::handshake;
 use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
-use crate::settings::{Mode, Settings, Step, allowlist, effective};
+use crate::secrets;
+use crate::settings::{Settings, Step, allowlist, attempts};
 use crate::stderr::{one_line, printable};
+use crate::store::Store;
 
 /// Wrong settings, as wrong usage.
 const WRONG: i32 = 2;
@@ -43,6 +45,7 @@ pub fn validate(factory: &Path, json: bool) -> i32 {
     };
     let (mut errors, mut warnings) = allow::findings(&factory, &settings);
     errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
+    errors.extend(settings.steps.iter().filter_map(|(name, step)| two_values(&factory, &settings, name, step)));
     let sandbox = sandboxed(&settings).next().map(|_| check::status(&signals));
     warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
     warnings.extend(misread(&settings));
@@ -73,14 +76,23 @@ fn as_json(report: &Report) -> String {
 }
 
 fn sandboxed(settings: &Settings) -> impl Iterator<Item = (&String, &Step)> {
-    settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required)
+    settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step))
 }
 
 fn not_supported(settings: &Settings, name: &str, step: &Step) -> Option<Finding> {
-    let missing = capability::missing(settings, step)?;
+    let missing = attempts::of(step).iter().find_map(|attempt| capability::missing(settings, attempt))?;
     let what = format!("{missing} is not_supported here");
     let (code, key, fix) = (Reason::NotSupported.code(), format!("steps.{name}.requires"), missing.fix().to_string());
     Some(Finding { code, key, what, fix, ..Finding::default() })
+}
+
+/// A variable with a secret, and with a value in the settings as well.
+fn two_values(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Option<Finding> {
+    // A store that cannot be read is told when a step is run.
+    let kept = Store::own().and_then(|store| store.of_step(factory, name)).ok()?;
+    let refusal = secrets::alone(settings, name, step, &kept).err()?;
+    let (code, key, fix) = (refusal.reason.code(), format!("steps.{name}.env"), refusal.fix().to_string());
+    Some(Finding { code, key, what: refusal.detail, fix, ..Finding::default() })
 }
 
 /// W4: entries of allowlists that may not mean what they seem to.

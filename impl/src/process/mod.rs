@@ -1,6 +1,7 @@
 //! kusaw as a process among others: the signals it takes, the ends of its children, the step's stdio, programs
 //! on PATH. Knows nothing of attempts and sandboxes, so that both can stand on it.
 
+pub mod apart;
 pub mod command;
 pub mod grace;
 pub mod path;

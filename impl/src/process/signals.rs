@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -101,13 +102,20 @@ fn is_ignored(signal: Signal) -> bool {
     }
 }
 
+/// The last one that asked this process to end, whoever has taken it: what is left to do is not begun any more.
+pub fn has_asked() -> Option<i32> {
+    Some(ASKED.load(Ordering::Relaxed)).filter(|number| *number != 0)
+}
+
+static ASKED: AtomicI32 = AtomicI32::new(0);
+
 fn next(from: &SignalFd) -> nix::Result<Option<Taken>> {
     Ok(from.read_signal()?.map(|info| {
         let number = info.ssi_signo as i32;
-        Taken {
-            number,
-            asks_to_end: ASKING.iter().any(|s| *s as i32 == number),
-            from_terminal: info.ssi_code == libc::SI_KERNEL,
+        let asks_to_end = ASKING.iter().any(|s| *s as i32 == number);
+        if asks_to_end {
+            ASKED.store(number, Ordering::Relaxed);
         }
+        Taken { number, asks_to_end, from_terminal: info.ssi_code == libc::SI_KERNEL }
     }))
 }

@@ -2,6 +2,7 @@
 //! what follows from it is computed in `effective` and `reach`. Nothing unknown may pass unnoticed.
 
 pub mod allowlist;
+pub mod attempts;
 mod complaint;
 pub mod effective;
 pub mod inject;
@@ -13,7 +14,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_yaml::Spanned;
 
 use crate::capability::Capability;
@@ -67,7 +67,7 @@ pub enum Network {
 }
 
 /// A `sandbox:` block. `None` = the key was not written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
     /// `off` or `required`.
@@ -88,7 +88,7 @@ pub struct Sandbox {
 }
 
 /// The `egress:` block.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Egress {
     /// Host names or `*.suffix`, optional `:port`.
@@ -114,10 +114,13 @@ pub struct Repo {
     /// For steps whose active repos include this one.
     #[serde(default, deserialize_with = "word")]
     pub sandbox: Option<Mode>,
+    /// The public key whose owner signs what is imported, as git's `user.signingkey` with `gpg.format=ssh`; written as `path` is.
+    #[serde(default, deserialize_with = "given")]
+    pub sign: Option<Spanned<String>>,
 }
 
 /// One step.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Names under `repos:`; the first one's worktree is where the step starts.
@@ -132,27 +135,27 @@ pub struct Step {
     /// An agent CLI by its registry name.
     #[serde(default, deserialize_with = "given")]
     pub provider: Option<Spanned<String>>,
-    /// What the agent is told.
+    /// What the agent is told; without it, the user is asked when the step is run.
     #[serde(default, deserialize_with = "given")]
     pub prompt: Option<String>,
     /// Variables the step gets besides.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Known, not yet there.
+    /// One attempt for each repo, with that repo alone; else one attempt with all of them.
     #[serde(default, deserialize_with = "given")]
     pub per_repo: Option<bool>,
-    /// Known, not yet there.
-    #[serde(default, deserialize_with = "given")]
-    pub setup: Option<IgnoredAny>,
+    /// Commands that the factory runs before the step, one after the other and outside of any sandbox.
+    #[serde(default)]
+    pub setup: Vec<Vec<String>>,
     /// What it cannot do without.
     #[serde(default)]
     pub requires: Vec<Capability>,
     /// A custom runner's own word about itself: a program that prints it as JSON.
     #[serde(default, deserialize_with = "given")]
     pub handshake: Option<Vec<String>>,
-    /// Known, not yet there.
+    /// A built-in step by its name.
     #[serde(default, deserialize_with = "given")]
-    pub uses: Option<IgnoredAny>,
+    pub uses: Option<Spanned<String>>,
 }
 
 impl Step {
@@ -164,10 +167,8 @@ impl Step {
         }
     }
 
-    /// The first key of this step that this version knows but cannot do.
-    pub fn not_implemented(&self) -> Option<&'static str> {
-        let later =
-            [("per_repo", self.per_repo == Some(true)), ("setup", self.setup.is_some()), ("uses", self.uses.is_some())];
-        later.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
+    /// Whether it is run once for each of its repos.
+    pub fn is_per_repo(&self) -> bool {
+        self.per_repo == Some(true)
     }
 }

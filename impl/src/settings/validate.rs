@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_yaml::Spanned;
 
-use super::{Complaint, Inject, Mode, Network, Sandbox, Settings, Step, StepSandbox, allowlist, effective, inject};
+use super::{Complaint, Inject, Network, Sandbox, Settings, Step, StepSandbox, allowlist, attempts, inject};
+use crate::builtin;
 use crate::egress::entry::Entry;
 use crate::provider;
 use crate::stderr::printable;
@@ -19,6 +20,9 @@ pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Com
         check.name(name, &key)?;
         if repo.path.value.is_empty() || repo.path.value.contains('\0') {
             return Err(check.at(&repo.path, &format!("{key}.path"), "not a path"));
+        }
+        if let Some(sign) = repo.sign.as_ref().filter(|sign| sign.value.is_empty() || sign.value.contains('\0')) {
+            return Err(check.at(sign, &format!("{key}.sign"), "not a path"));
         }
     }
     for (name, step) in &settings.steps {
@@ -99,7 +103,7 @@ impl Check<'_> {
         let all =
             inject::of(self.settings, step).map_err(|wrong| Box::new(self.about(&key, wrong.what).fix(wrong.fix)))?;
         let is_open = allowlist::network(self.settings, step) == Network::Open;
-        if !all.is_empty() && is_open && effective::of(self.settings, step).mode == Mode::Required {
+        if !all.is_empty() && is_open && attempts::any_sandboxed(self.settings, step) {
             let complaint = self.about(&key, "the network is open: keys are only kept out with network: allowlist");
             return Err(Box::new(complaint.fix("set sandbox.network: allowlist")));
         }
@@ -142,15 +146,14 @@ impl Check<'_> {
             let complaint = self.about(key, "a step has exactly one of run, provider with prompt, uses");
             return Err(Box::new(complaint.fix("for example run: [make, test]")));
         }
-        for (name, argv) in [("run", &step.run), ("handshake", &step.handshake)] {
-            match argv {
-                Some(argv) if argv.first().is_none_or(String::is_empty) => {
-                    return Err(self.about(&format!("{key}.{name}"), "no program"));
-                }
-                Some(argv) if argv.iter().any(|a| a.contains('\0')) => {
-                    return Err(self.about(&format!("{key}.{name}"), "an argument holds a NUL byte"));
-                }
-                _ => {}
+        let once = [("run", &step.run), ("handshake", &step.handshake)];
+        let once = once.into_iter().filter_map(|(name, argv)| Some((name, argv.as_ref()?)));
+        for (name, argv) in once.chain(step.setup.iter().map(|argv| ("setup", argv))) {
+            if argv.first().is_none_or(String::is_empty) {
+                return Err(self.about(&format!("{key}.{name}"), "no program"));
+            }
+            if argv.iter().any(|a| a.contains('\0')) {
+                return Err(self.about(&format!("{key}.{name}"), "an argument holds a NUL byte"));
             }
         }
         if let Some(provider) = &step.provider
@@ -160,8 +163,25 @@ impl Check<'_> {
             let complaint = self.at(provider, &format!("{key}.provider"), format!("no provider {:?}", provider.value));
             return Err(Box::new(complaint.did_you_mean(&provider.value, &known)));
         }
-        if ways[1] && step.prompt.as_ref().is_none_or(|p| p.is_empty() || p.contains('\0')) {
-            return Err(self.about(&format!("{key}.prompt"), "a provider needs a prompt"));
+        // Without the key the user is asked when the step is run.
+        if step.prompt.as_ref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
+            let complaint = self.about(&format!("{key}.prompt"), "not a prompt: it is empty, or holds a NUL byte");
+            return Err(Box::new(
+                complaint.fix("say what the agent is to do, or leave prompt: out to be asked at each run"),
+            ));
+        }
+        if let Some(uses) = &step.uses {
+            let known: Vec<&str> = builtin::ALL.iter().map(|b| b.name).collect();
+            if !known.contains(&uses.value.as_str()) {
+                let complaint = self.at(uses, &format!("{key}.uses"), format!("no built-in step {:?}", uses.value));
+                return Err(Box::new(complaint.did_you_mean(&uses.value, &known)));
+            }
+        }
+        for (name, needs) in [("uses", step.uses.is_some()), ("per_repo", step.is_per_repo())] {
+            if needs && step.repos.is_empty() {
+                let complaint = self.about(&format!("{key}.{name}"), "the step has no repos");
+                return Err(Box::new(complaint.fix("add repos: [NAME]")));
+            }
         }
         Ok(())
     }

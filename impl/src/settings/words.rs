@@ -37,7 +37,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for WordVisitor<T> {
 }
 
 /// A step's `sandbox:`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum StepSandbox {
     /// `off` or `required`.
     Word(Mode),
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for StepSandboxVisitor {
 }
 
 /// `egress.inject`: a list of entries, or the word `provider`.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum Inject {
     /// Nothing.
     #[default]
@@ -93,7 +93,7 @@ impl Inject {
 }
 
 /// One key held outside, as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InjectEntry {
     /// What the summary and the doctor call it.

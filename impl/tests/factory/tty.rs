@@ -93,7 +93,10 @@ impl Tty {
                 let rest = self.seen.split_off(at + text.len());
                 return std::mem::replace(&mut self.seen, rest);
             }
-            assert!(Instant::now() < deadline && self.read_on(), "no {text:?} in {:?}", self.seen);
+            if Instant::now() >= deadline || !self.read_on() {
+                let ended = self.child().try_wait();
+                panic!("no {text:?} in {:?}; how it ended: {ended:?}", self.seen);
+            }
         }
     }
 

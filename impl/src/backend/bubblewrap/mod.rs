@@ -93,8 +93,10 @@ fn job(launch: &Launch) -> Result<Job, Refusal> {
     let nul = |what: &str| Refusal::new(Reason::SetupFailed, format!("{what} holds a NUL byte"));
     let text = |s: &OsString, what: &str| CString::new(s.as_bytes()).map_err(|_| nul(what));
     let argv = launch.argv.iter().map(|a| text(a, "an argument")).collect::<Result<_, _>>()?;
-    let pairs = launch.reach.env.iter();
-    let env = pairs.map(|(n, v)| [n.as_bytes(), b"=", v.as_bytes()].concat()).map(CString::new);
+    let is_secret = |name: &OsString| launch.secrets.iter().any(|(secret, _)| name == secret.as_str());
+    let plain = launch.reach.env.iter().filter(|(name, _)| !is_secret(name)).map(|(n, v)| (n.as_bytes(), v.as_bytes()));
+    let secret = launch.secrets.iter().map(|(name, value)| (name.as_bytes(), value.expose()));
+    let env = plain.chain(secret).map(|(name, value)| CString::new([name, b"=", value].concat()));
     let outside =
         mount_namespace().map_err(|e| Refusal::new(Reason::SetupFailed, format!("/proc/self/ns/mnt: {e}")))?;
     let places =

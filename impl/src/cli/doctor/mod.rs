@@ -18,7 +18,7 @@ use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
-use crate::settings::{Mode, Settings, Step, allowlist, effective, inject};
+use crate::settings::{Mode, Settings, Step, allowlist, attempts, effective, inject};
 pub use inside::inside;
 use probes::{Probe, Verdict};
 
@@ -44,6 +44,9 @@ struct Report {
 #[derive(Serialize)]
 struct StepReport {
     name: String,
+    /// With `per_repo: true`: the repo that has an attempt of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repo: Option<String>,
     mode: &'static str,
     why: String,
     network: &'static str,
@@ -76,7 +79,7 @@ pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     let (tried_with, grant) = to_try(&settings).unzip();
     let tried = probes::try_all(&grant.unwrap_or_default(), &signals);
     let report = Report {
-        steps: settings.steps.iter().map(|(name, step)| of_step(&settings, name, step)).collect(),
+        steps: settings.steps.iter().flat_map(|(name, step)| of_attempts(&settings, name, step)).collect(),
         proxy: format!("http://127.0.0.1:{PROXY_PORT}"),
         socket: factory.join(SOCKET),
         served: registration::serving(&factory).is_ok_and(|serving| serving.is_some()),
@@ -99,10 +102,17 @@ pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
 /// The first sandboxed step with an allowlist that has a host to ask, or else the first with any, and what it may
 /// reach.
 fn to_try(settings: &Settings) -> Option<(String, Grant)> {
-    let sandboxed = settings.steps.iter().filter(|(_, step)| effective::of(settings, step).mode == Mode::Required);
+    let sandboxed = settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step));
     let grants = sandboxed.filter_map(|(name, step)| Some((name.clone(), allowlist::grant(settings, name, step)?)));
     let (with_a_host, without): (Vec<_>, Vec<_>) = grants.partition(|(_, grant)| probes::one_host(grant).is_some());
     with_a_host.into_iter().chain(without).next()
+}
+
+/// One for each attempt: with `per_repo: true` each repo decides by itself.
+fn of_attempts(settings: &Settings, name: &str, step: &Step) -> Vec<StepReport> {
+    let each = attempts::of(step);
+    let repo = |attempt: &Step| attempt.repos.first().filter(|_| step.is_per_repo()).map(|repo| repo.value.clone());
+    each.iter().map(|attempt| StepReport { repo: repo(attempt), ..of_step(settings, name, attempt) }).collect()
 }
 
 fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
@@ -116,6 +126,7 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
     StepReport {
         inject: injected.into_iter().map(|one| one.name).collect(),
         name: name.into(),
+        repo: None,
         mode: effective.mode.word(),
         why: effective.why,
         network: if listed.is_some() { "allowlist" } else { "open" },
@@ -130,7 +141,7 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
 fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
     let runs = |step: &Step| step.run.iter().flatten().next().is_some_and(|p| ignoring::kind_of(p) == Some(kind));
     let in_allowlist = settings.steps.iter().filter(|(name, step)| {
-        effective::of(settings, step).mode == Mode::Required && allowlist::of(settings, name, step).is_some()
+        attempts::any_sandboxed(settings, step) && allowlist::of(settings, name, step).is_some()
     });
     let steps = in_allowlist.filter(|(_, step)| runs(step)).map(|(name, _)| name.clone()).collect();
     Warning { code: "W1", what: kind.what, programs: kind.programs, fix: kind.fix, steps }
@@ -139,8 +150,9 @@ fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
 fn text(report: &Report) -> String {
     let mut out = String::from("steps\n");
     // Writing to a string cannot fail.
-    for StepReport { name, mode, why, network, allow, inject } in &report.steps {
-        let _ = writeln!(out, "  {name}: {mode} ({why}), network {network}");
+    for StepReport { name, repo, mode, why, network, allow, inject } in &report.steps {
+        let of_repo = repo.iter().map(|repo| format!("repo {repo}: ")).collect::<String>();
+        let _ = writeln!(out, "  {name}: {of_repo}{mode} ({why}), network {network}");
         for Listed { entry, origin } in allow {
             let _ = writeln!(out, "    {entry:<40} {origin}");
         }

@@ -1,5 +1,5 @@
-//! `kusaw config set KEY --secret`: a value for the secret store, from stdin or typed without echo; never from the command line,
-//! which everybody on the machine can read.
+//! The value of a secret: from stdin, or typed without echo; never from the command line, which everybody on the machine can
+//! read.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -10,39 +10,19 @@ use zeroize::Zeroizing;
 
 use crate::outcome::{Reason, Refusal};
 use crate::process::{grace::Grace, signals::Signals};
-use crate::settings::{NAME, is_name};
-use crate::store::{MAX, Secret, Store};
+use crate::store::{MAX, Secret};
 
-/// Keeps the value; the exit code is 0, or that of the refusal.
-pub fn set(key: &str, secret: bool) -> i32 {
-    let kept = match secret {
-        true => keep(key),
-        false => Err(Refusal {
-            fix: Some(format!("kusaw config set {key} --secret")),
-            ..Refusal::new(Reason::NotImplemented, "only secrets can be set; settings stand in kusaw.yaml")
-        }),
-    };
-    kept.map_or_else(|refusal| super::report(&refusal), |()| 0)
-}
-
-fn keep(key: &str) -> Result<(), Refusal> {
-    if !is_name(key) {
-        return Err(Refusal { fix: Some(NAME.into()), ..Refusal::new(Reason::BadSettings, "not a name for a secret") });
-    }
-    if key.starts_with("steps.") {
-        let what = format!("{key}: a step's own secret variables are not there yet");
-        let fix =
-            Some("env: of the step in kusaw.yaml, or an API key that stays outside: sandbox.egress.inject".into());
-        return Err(Refusal { fix, ..Refusal::new(Reason::NotImplemented, what) });
-    }
-    let failed = |what: &str, e: io::Error| Refusal::new(Reason::SecretStore, format!("{what}: {e}"));
+/// The value for this key.
+///
+/// # Errors
+/// When it cannot be read, or cannot be one.
+pub fn of(key: &str) -> Result<Secret, Refusal> {
     let value = read(key)?;
     if value.is_empty() || value.len() > MAX || value.iter().any(|b| matches!(b, b'\r' | b'\n' | 0)) {
         let what = format!("a value has 1 to {MAX} bytes and no line end or NUL byte");
         return Err(Refusal { fix: Some(what), ..Refusal::new(Reason::BadSettings, format!("{key}: not a value")) });
     }
-    let store = Store::own().map_err(|e| failed("the secret store", e))?;
-    store.set(key, &Secret::new(value)).map_err(|e| failed("the secret store", e))
+    Ok(Secret::new(value))
 }
 
 /// All of stdin, without one line end behind it. Not through the standard library's buffer, which keeps a copy.

@@ -1,15 +1,17 @@
 //! The secret store: one encrypted file a secret, the key that opens them in a folder of its own (`private.rs` says where; no step
 //! ever sees either). A value is in memory only where it is used, and is overwritten when dropped.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+mod disk;
+pub mod name;
+
+use std::io;
 use std::path::{Path, PathBuf};
 
 use age::secrecy::ExposeSecret;
 use age::x25519::{Identity, Recipient};
 use zeroize::Zeroizing;
 
+use crate::git::lock::Lock;
 use crate::private;
 
 /// Longest value in bytes: keys and tokens are far shorter.
@@ -17,6 +19,9 @@ pub const MAX: usize = 64 << 10;
 
 /// Name of the key file.
 const KEY: &str = "store.key";
+
+/// What the file of a secret ends with.
+const END: &str = ".age";
 
 /// A secret's bytes; overwritten when dropped, and never shown by a formatter.
 pub struct Secret(Zeroizing<Vec<u8>>);
@@ -37,7 +42,7 @@ impl Secret {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// There is none of this name.
-    #[error("no secret {0} in the store")]
+    #[error("no secret {} in the store", name::shown(.0))]
     Missing(String),
     /// Its file is there and cannot be read.
     #[error("{0}")]
@@ -75,14 +80,54 @@ impl Store {
         self.file(name).is_file()
     }
 
-    /// Keeps a value under this name, in place of an earlier one. On disk when this returns.
+    /// Keeps a value under this name, in place of an earlier one. On disk when this returns; killed before, the earlier one is.
     pub fn set(&self, name: &str, value: &Secret) -> io::Result<()> {
-        for folder in [&self.store, &self.keys] {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            only_ours(&folder.symlink_metadata()?, folder)?;
-        }
+        [&self.store, &self.keys].into_iter().try_for_each(|folder| disk::make(folder))?;
+        let _lock = self.lock()?;
+        // The folders themselves: without the key's the secret were lost.
+        self.store.parent().map_or(Ok(()), disk::sync)?;
         let encrypted = age::encrypt(&self.recipient()?, value.expose()).map_err(io::Error::other)?;
-        replace(&self.file(name), &encrypted)
+        disk::replace(&self.file(name), &encrypted)
+    }
+
+    /// Takes a secret away; whether it was there.
+    pub fn unset(&self, name: &str) -> io::Result<bool> {
+        if !self
+            .store
+            .symlink_metadata()
+            .map_or(Ok(false), |meta| disk::only_ours(&meta, &self.store).map(|()| true))?
+        {
+            return Ok(false);
+        }
+        let _lock = self.lock()?;
+        let was_there = disk::remove(&self.file(name))?;
+        disk::sync(&self.store)?;
+        Ok(was_there)
+    }
+
+    /// The names of all secrets, in order; no value is read.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let entries = match std::fs::read_dir(&self.store) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let file = entry?.file_name();
+            names.extend(file.to_str().and_then(|file| file.strip_suffix(END)).map(str::to_owned));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The variables of a step of this factory that are kept, in order.
+    pub fn of_step(&self, factory: &Path, step: &str) -> io::Result<Vec<String>> {
+        let mark = name::mark(factory);
+        let is_its = |kept: &String| {
+            let of_step = name::OfStep::parse(name::shown(kept)).filter(|of_step| of_step.step == step);
+            Some(of_step.filter(|_| name::owner(kept) == Some(&mark))?.variable.to_owned())
+        };
+        Ok(self.names()?.iter().filter_map(is_its).collect())
     }
 
     /// The value of this name.
@@ -91,38 +136,43 @@ impl Store {
     /// Says which of the two files is at fault.
     pub fn get(&self, name: &str) -> Result<Secret, Fault> {
         for folder in [&self.store, &self.keys] {
-            let ours = folder.symlink_metadata().map_or(Ok(()), |meta| only_ours(&meta, folder));
+            let ours = folder.symlink_metadata().map_or(Ok(()), |meta| disk::only_ours(&meta, folder));
             ours.map_err(|e| Fault::Unreadable(e.to_string()))?;
         }
         let file = self.file(name);
-        let encrypted = read(&file).map_err(|e| match e.kind() {
+        let encrypted = disk::read(&file).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Fault::Missing(name.into()),
-            _ => Fault::Unreadable(format!("secret {name}: {e}")),
+            _ => Fault::Unreadable(format!("secret {}: {e}", name::shown(name))),
         })?;
         let place = self.keys.join(KEY);
         let identity = self.identity().map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Fault::Key(format!("{}: {e}", place.display())),
+            io::ErrorKind::NotFound => Fault::Key(e.to_string()),
+            io::ErrorKind::InvalidData => Fault::Key(format!("{}: {e}", place.display())),
             _ => Fault::Unreadable(e.to_string()),
         })?;
-        let damaged = |e| Fault::Damaged(format!("secret {name}: {}: {e}", file.display()));
+        let damaged = |e| Fault::Damaged(format!("secret {}: {}: {e}", name::shown(name), file.display()));
         Ok(Secret::new(Zeroizing::new(age::decrypt(&identity, &encrypted).map_err(damaged)?)))
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.store.join(format!("{name}.age"))
+        self.store.join(format!("{name}{END}"))
+    }
+
+    /// One writer at a time. The folder itself is locked: a file for it could be left, or be another's.
+    fn lock(&self) -> io::Result<Lock> {
+        let failed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", self.store.display()));
+        Lock::take(&self.store).map_err(failed)
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        let text = Zeroizing::new(read(&self.keys.join(KEY))?);
+        let text = Zeroizing::new(disk::read(&self.keys.join(KEY))?);
         let text = str::from_utf8(&text).map_err(|_| io::ErrorKind::InvalidData)?;
         text.trim_end().parse().map_err(|why: &str| io::Error::new(io::ErrorKind::InvalidData, why))
     }
 
     /// Without its key, a store must have no secret: a new key would open none of them.
     fn is_new(&self) -> io::Result<()> {
-        let kept =
-            std::fs::read_dir(&self.store)?.flatten().filter(|e| e.path().extension().is_some_and(|e| e == "age"));
-        match kept.count() {
+        match self.names()?.len() {
             0 => Ok(()),
             kept => Err(io::Error::other(format!(
                 "{} is gone, and with it the {kept} secret(s) in {}: bring it back, or remove that folder and set every secret again",
@@ -132,65 +182,22 @@ impl Store {
         }
     }
 
-    /// Of the key that is there, or of a new one. Two that make one at a time agree on the first.
+    /// Of the key that is there, or of a new one, which is on disk before anything is encrypted for it.
     fn recipient(&self) -> io::Result<Recipient> {
         match self.identity() {
             Err(e) if e.kind() == io::ErrorKind::NotFound => self.is_new()?,
             known => return Ok(known?.to_public()),
         }
-        let text = Identity::generate().to_string();
-        let mut made = tempfile::NamedTempFile::new_in(&self.keys)?;
-        made.write_all(text.expose_secret().as_bytes())?;
-        made.as_file().sync_all()?;
-        match made.persist_noclobber(self.keys.join(KEY)) {
-            Err(e) if e.error.kind() != io::ErrorKind::AlreadyExists => return Err(e.error),
-            _ => File::open(&self.keys)?.sync_all()?,
-        }
-        Ok(self.identity()?.to_public())
+        let new = Identity::generate();
+        disk::replace(&self.keys.join(KEY), new.to_string().expose_secret().as_bytes())?;
+        Ok(new.to_public())
     }
-}
-
-/// Written beside, synced, renamed: a crash leaves the old value or the new one. tempfile makes files of mode 0600.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
-    let mut made = tempfile::NamedTempFile::new_in(folder)?;
-    made.write_all(bytes)?;
-    made.as_file().sync_all()?;
-    made.persist(path).map_err(|e| e.error)?;
-    File::open(folder)?.sync_all()
-}
-
-/// A file of ours that nobody else can read or write, through no link.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-    let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(io::Error::other(format!("{}: not a file", path.display())));
-    }
-    only_ours(&meta, path)?;
-    let mut bytes = Vec::with_capacity(MAX);
-    file.take(2 * MAX as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn only_ours(meta: &std::fs::Metadata, path: &Path) -> io::Result<()> {
-    let (place, mode) = (path.display(), meta.mode() & 0o7777);
-    if meta.file_type().is_symlink() {
-        return Err(io::Error::other(format!("{place}: a link")));
-    }
-    if meta.uid() != nix::unistd::geteuid().as_raw() {
-        return Err(io::Error::other(format!("{place}: belongs to uid {}", meta.uid())));
-    }
-    if mode & 0o077 != 0 {
-        return Err(io::Error::other(format!("{place}: mode {mode:o} lets others in (chmod go= {place})")));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn secret(text: &str) -> Secret {
         Secret::new(Zeroizing::new(text.into()))
