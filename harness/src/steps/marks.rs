@@ -132,7 +132,7 @@ async fn planted_unsandboxed(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> StepResult {
+pub(super) async fn planted(scene: &mut Scene, change: impl FnOnce(&mut crate::plan::Plan)) -> StepResult {
     let launch = scene.changed(change).await?;
     let found = marks(&launch, &scene.nonce);
     let seen = format!("exit {:?}: {}", launch.exit, told(&found));
