@@ -179,14 +179,14 @@ fn names(said: &Launch, code: &str, path: &str) -> (bool, String) {
     (held, format!("exit {:?}: {}", said.exit, crate::text::line(output.as_bytes(), 400)))
 }
 
-fn furnish(scene: &mut Scene, what: Furnished) -> StepResult {
+pub(super) fn furnish(scene: &mut Scene, what: Furnished) -> StepResult {
     what.make().map_err(|e| format!("{what:?}: {e}"))?;
     scene.furnished.push(what);
     Ok(())
 }
 
 /// As it was before the first launch: what was made is gone, what was changed or removed is there again.
-fn restore(scene: &Scene, judged: &Path) -> StepResult {
+pub(super) fn restore(scene: &Scene, judged: &Path) -> StepResult {
     let clear = |path: &PathBuf| match std::fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(path),
         Ok(_) => std::fs::remove_file(path),

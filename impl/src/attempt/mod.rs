@@ -2,12 +2,14 @@
 //! before the step is executed ends in a refusal; a required step is never executed any other way.
 
 mod environment;
+mod exchange;
 pub mod folder;
 mod intake;
 mod launch;
 pub mod left;
 mod leftover;
 mod load;
+mod merge;
 mod per_repo;
 mod repos;
 mod setup;
@@ -206,8 +208,9 @@ impl<'a> Attempt<'a> {
         if !wrapped {
             return Ok((argv, None));
         }
-        let (program, root) = provider::installed(provider)
-            .ok_or_else(|| Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executable)))?;
+        let (program, root) = provider::installed(provider).ok_or_else(|| {
+            Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executables.join(" or ")))
+        })?;
         argv[0] = program.into();
         Ok((argv, root))
     }
