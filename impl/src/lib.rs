@@ -25,3 +25,4 @@ pub mod stderr;
 pub mod store;
 pub mod user;
 pub mod variables;
+pub mod warning;

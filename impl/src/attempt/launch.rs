@@ -17,7 +17,7 @@ use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
-use crate::reach::{self, Connect, Reach};
+use crate::reach::{self, Connect, Reach, Temp};
 use crate::settings::{allowlist, inject};
 use crate::stderr;
 
@@ -39,7 +39,7 @@ impl Attempt<'_> {
         let waiting = bubblewrap::start(&self.connect())?;
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let views = repos.show(&self.folder)?;
-        let reach = self.reach(&temp, &views, program, allowed);
+        let reach = self.reach(&temp.temp, &views, program, allowed);
         if reach.ports().len() > kusaw_enter::channel::MAX_PORTS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
@@ -93,12 +93,13 @@ impl Attempt<'_> {
         }
     }
 
-    fn reach(&self, temp: &TempFolder, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
+    /// What the step can reach: of its settings, its folder, its repos' views, and the caller's environment. Nothing is made.
+    pub(super) fn reach(&self, temp: &Temp, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
         let home = reach::home();
         let is_own = std::env::var_os("HOME").is_some_and(|own| home == Path::new(&own));
         let mut reach = Reach {
             home,
-            temp: temp.temp.clone(),
+            temp: temp.clone(),
             home_is_open: allowed.home_is_open && is_own,
             read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
             write: [self.folder.artifacts()].into_iter().chain(views.worktrees()).chain(allowed.write).collect(),

@@ -7,6 +7,7 @@ mod launch;
 pub mod left;
 mod leftover;
 mod load;
+pub mod profile;
 mod repos;
 pub mod temp;
 pub mod trial;
@@ -21,7 +22,7 @@ use crate::backend::{self, bubblewrap};
 use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
-use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
+use crate::outcome::{End, Reason, Refusal, RunExit, RunState, StepOutcome, timestamp};
 use crate::provider;
 use crate::reach::{self, Connect};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
@@ -66,6 +67,16 @@ struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     fn begin(factory: &'a Path, settings: &'a Settings, name: &'a str, id: Option<&str>) -> Result<Self, Refusal> {
+        Self::in_folder(factory, settings, name, || Folder::make(factory, id))
+    }
+
+    /// With the folder that `make` makes, once it is known that there is such a step.
+    fn in_folder(
+        factory: &'a Path,
+        settings: &'a Settings,
+        name: &'a str,
+        make: impl FnOnce() -> Result<Folder, Refusal>,
+    ) -> Result<Self, Refusal> {
         let Some(step) = settings.steps.get(name) else {
             let known: Vec<&str> = settings.steps.keys().map(String::as_str).collect();
             let complaint =
@@ -76,7 +87,7 @@ impl<'a> Attempt<'a> {
         let injected = inject::of(settings, step).map_err(unfit)?;
         let routes = injected.into_iter().map(|one| Ok(one.route(segment()?))).collect::<std::io::Result<_>>();
         let routes = routes.map_err(|e| Refusal::new(Reason::SetupFailed, e))?;
-        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, routes })
+        Ok(Attempt { folder: make()?, factory, settings, name, step, effective, routes })
     }
 
     fn execute(&self) -> (Result<End, Refusal>, Vec<RepoOutcome>) {
@@ -181,7 +192,7 @@ impl<'a> Attempt<'a> {
             outcome => outcome,
         });
         let code = match (result, outcome) {
-            (_, StepOutcome::NotImported) => outcome::NOT_IMPORTED,
+            (_, StepOutcome::NotImported) => RunExit::NotImported.code(),
             (Ok(end), _) => end.exit_code(),
             (Err(refusal), _) => refusal.exit_code(),
         };
