@@ -59,8 +59,12 @@ fn not_asked(
             "outcome" => manifest.observe.outcome.is_some(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
+            "availability" => manifest.observe.availability.is_some(),
+            "words" => manifest.observe.outcome.as_ref().is_some_and(|outcome| outcome.words.is_some()),
             "parts" => manifest.provide.len() > 1,
-            "validate" | "check" | "providers" | "doctor" | "secret" => manifest.commands.named(need).is_some(),
+            "validate" | "check" | "status" | "block" | "outcomes" | "providers" | "doctor" | "secret" => {
+                manifest.commands.named(need).is_some()
+            }
             "serve" => manifest.commands.serve.is_some(),
             "allowlist" => manifest.kind == Kind::Factory || manifest.launch.allowlist.is_some(),
             "backend" => manifest.backend.is_some(),

@@ -3,10 +3,12 @@
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
 mod agents;
+mod agreeing;
 mod allowed;
 mod allowlist;
 mod arriving;
 mod asking;
+mod block;
 mod bystander;
 mod clients;
 mod commands;
@@ -28,6 +30,7 @@ mod limits;
 mod marks;
 mod namespaces;
 mod network;
+mod outcomes;
 mod outside;
 mod passing;
 mod processes;

@@ -1,0 +1,110 @@
+@needs:factory @needs:check @needs:status @needs:block @needs:doctor @needs:availability @needs:outcome
+Feature: Commands and launches never disagree
+  Where a launch is refused because of this machine, every command that tells of it gives the same reason, and a fix; where a
+  launch works, all of them say so.
+
+  @CLI-08
+  Rule: check, doctor and a real launch never disagree; every reason comes with a fix
+
+    Background:
+      Given a sandboxed step
+      And the step leaves a mark
+
+    @case:C10 @case:C01 @case:C11
+    Scenario Outline: each says why and what to do when <fault>
+      Given <fault>
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+      And planted, without the fault each says that it can
+
+      Examples: nothing but the machine itself
+        | fault                                       |
+        | bubblewrap is not on PATH                   |
+        | bubblewrap cannot be executed               |
+        | user namespaces are off                     |
+        | a filter of system calls forbids user namespaces |
+        | a filter of system calls forbids pivot_root |
+        | what is to be mounted at "/tmp" is missing  |
+        | what is to be mounted at "/dev" is missing  |
+        | what is to be mounted at "/usr" is missing  |
+        | bubblewrap does "exit 0"                    |
+        | bubblewrap does "kill -9 $$"                |
+        | /proc is masked                             |
+
+    @case:C10
+    Scenario Outline: each says why and what to do when <fault>, with network allowlist
+      Given the network is allowlist
+      And <fault>
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+      And planted, without the fault each says that it can
+
+      Examples:
+        | fault                      |
+        | network namespaces are off |
+        | no program can listen      |
+
+    @extra @needs:parts @case:C10
+    Scenario: each says why and what to do when the program that it starts inside is missing
+      Given the program that it starts inside is missing
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused with the reason "stage-missing"
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+      And planted, without the fault each says that it can
+
+    @extra @case:C02
+    # What bubblewrap says, and the reason the reference gives for it
+    Scenario Outline: each says <reason> when bubblewrap says "<words>"
+      Given bubblewrap does "echo 'bwrap: <words>' >&2; exit 1"
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused with the reason "<reason>"
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+      And planted, without the fault each says that it can
+
+      Examples:
+        | reason          | words                                                                                               |
+        | userns-limit    | unshare user ns: No space left on device                                                            |
+        | setuid-bwrap    | setuid use of bubblewrap is not supported                                                           |
+        | setuid-bwrap    | cannot open /proc/sys/user/max_user_namespaces: Permission denied                                   |
+        | apparmor-userns | setting up uid map: Permission denied                                                               |
+        | apparmor-userns | loopback: Failed RTM_NEWADDR: Operation not permitted                                               |
+        | too-many-mounts | Exceeded maximum number of arguments 9000                                                           |
+        | bwrap-too-old   | Unknown option --as-pid-1                                                                           |
+        | bwrap-failed    | something nobody has seen before                                                                    |
+
+    @extra
+    Scenario Outline: each says <reason>, which bubblewrap itself says, when <fault>
+      Given the network is allowlist
+      And <fault>
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused with the reason "<reason>"
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+      And planted, without the fault each says that it can
+
+      Examples:
+        | reason            | fault                                            |
+        | no-bwrap          | bubblewrap is not on PATH                        |
+        | userns-limit      | user namespaces are off                          |
+        | userns-limit      | network namespaces are off                       |
+        | userns-denied     | a filter of system calls forbids user namespaces |
+        | container-seccomp | a filter of system calls forbids pivot_root      |
+        | proc-masked       | /proc is masked                                  |
+        | bwrap-failed      | what is to be mounted at "/tmp" is missing       |
+        | proxy-failed      | no program can listen                            |
