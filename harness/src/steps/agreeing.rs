@@ -3,6 +3,7 @@
 use cucumber::{then, when};
 
 use super::StepResult;
+use crate::lab::fault::Fault;
 use crate::launch::Launch;
 use crate::observe::{self, Said};
 use crate::plan::Plan;
@@ -28,7 +29,7 @@ async fn each_asked(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then(regex = r"^it says that it (can|cannot, why, and a fix)$")]
+#[then(regex = r"^(?:it|each) says that it (can|cannot, why, and a fix)$")]
 fn says(scene: &mut Scene, what: String) -> StepResult {
     let (held, seen) = judged(&scene.answers, &what, None)?;
     scene.found(held, seen);
@@ -44,11 +45,11 @@ fn says_reason(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
-#[then("planted, without the fault each says that it can")]
-async fn planted_each(scene: &mut Scene) -> StepResult {
-    let plan = Plan { fault: None, ..scene.plan.clone() };
+#[then(regex = r"^planted, with bubblewrap not on PATH each says that it (cannot, why, and a fix)$")]
+async fn planted_each(scene: &mut Scene, what: String) -> StepResult {
+    let plan = Plan { fault: Some(Fault::BackendNotOnPath), ..scene.plan.clone() };
     let answers = all(scene, &plan).await?;
-    planted(scene, &answers, "can")
+    planted(scene, &answers, &what)
 }
 
 #[then(regex = r"^planted, without the fault it says that it (can)$")]
@@ -60,7 +61,7 @@ async fn planted_without(scene: &mut Scene, what: String) -> StepResult {
 
 #[then(regex = r"^planted, with bubblewrap not on PATH it says that it (cannot, why, and a fix)$")]
 async fn planted_no_backend(scene: &mut Scene, what: String) -> StepResult {
-    let plan = Plan { fault: Some(crate::lab::fault::Fault::BackendNotOnPath), ..scene.plan.clone() };
+    let plan = Plan { fault: Some(Fault::BackendNotOnPath), ..scene.plan.clone() };
     let answers = again(scene, &plan).await?;
     planted(scene, &answers, &what)
 }
