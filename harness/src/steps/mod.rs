@@ -4,10 +4,12 @@
 
 mod agent_state;
 mod agents;
+mod agreeing;
 mod allowed;
 mod allowlist;
 mod arriving;
 mod asking;
+mod block;
 mod bystander;
 pub mod canary;
 mod clients;
@@ -34,6 +36,7 @@ mod marks;
 mod modelled;
 mod namespaces;
 mod network;
+mod outcomes;
 mod outside;
 mod passing;
 mod per_repo;

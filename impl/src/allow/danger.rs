@@ -13,9 +13,10 @@ use super::walk::{What, as_far_as_real};
 use crate::finding::Finding;
 use crate::git::worktree;
 use crate::settings::Settings;
+use crate::warning::Warning;
 
 /// The code in reports.
-pub const CODE: &str = "W2";
+pub const CODE: &str = Warning::Opens.code();
 
 const LOGIN: &str = "an agent's login";
 

@@ -19,7 +19,7 @@ use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
 use crate::provider::{self, state};
-use crate::reach::{self, Connect, Reach, Shown};
+use crate::reach::{self, Connect, Reach, Shown, Temp};
 use crate::secrets::Variable;
 use crate::settings::{allowlist, inject};
 use crate::stderr;
@@ -45,7 +45,7 @@ impl Attempt<'_> {
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let views = repos.show(&self.folder)?;
         let files = std::mem::take(&mut allowed.files);
-        let mut reach = self.reach(&temp, &views, program, allowed);
+        let mut reach = self.reach(&temp.temp, &views, program, allowed);
         let exchanged = exchange(&files, &mut reach)?;
         if reach.ports().len() > kusaw_enter::channel::MAX_PORTS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
@@ -102,12 +102,13 @@ impl Attempt<'_> {
         }
     }
 
-    fn reach(&self, temp: &TempFolder, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
+    /// What the step can reach: of its settings, its folder, its repos' views, and the caller's environment. Nothing is made.
+    pub(super) fn reach(&self, temp: &Temp, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
         let home = reach::home();
         let is_own = std::env::var_os("HOME").is_some_and(|own| home == Path::new(&own));
         let mut reach = Reach {
             home,
-            temp: temp.temp.clone(),
+            temp: temp.clone(),
             home_is_open: allowed.home_is_open && is_own,
             read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
             write: [self.folder.artifacts()].into_iter().chain(views.worktrees()).chain(allowed.write).collect(),
