@@ -53,3 +53,4 @@ pages: ## the generated pages in docs/
 	$(CONFORMANCE) list --markdown > docs/guarantees.md
 	$(CONFORMANCE) schema driver > docs/schemas/driver.json
 	$(CONFORMANCE) schema record > docs/schemas/record.json
+	cargo run --quiet --package kusaw -- outcomes --markdown > docs/outcomes.md

@@ -53,3 +53,46 @@ Feature: The doctor
       And its doctor is asked for
       Then the doctor says in one line with "proxy" what the step has as "HTTPS_PROXY"
       And planted, with network open the step has nothing there that the doctor says
+
+  @CLI-07
+  Rule: sandbox doctor lists as W1 the tools that ignore the proxy variables
+
+    Scenario Outline: <program> is listed
+      Given a sandboxed step
+      And the network is allowlist
+      When its doctor is asked for
+      Then the doctor says "<program>" in one line with "W1"
+      And planted, "curl", which heeds them, it does not list with "W1"
+
+      Examples:
+        | program |
+        | ssh     |
+        | java    |
+        | gradle  |
+        | nc      |
+        | psql    |
+        | dig     |
+
+    @extra @needs:validate
+    Scenario Outline: validate warns where a step runs such a tool: <argv>
+      Given a sandboxed step
+      And the network is allowlist
+      And the step runs "<argv>"
+      When the settings are validated
+      Then it warns "W1" of "<tool>"
+      And planted, with network open it does not warn so
+
+      Examples:
+        | argv                                     | tool      |
+        | /usr/bin/ssh host                        | ssh       |
+        | env A=1 timeout 5 nc host 80             | nc        |
+        | sh -c 'cd x && ./gradlew test; echo done' | ./gradlew |
+
+    @extra @needs:validate
+    Scenario: validate does not warn where a step only names one
+      Given a sandboxed step
+      And the network is allowlist
+      And the step runs "echo ssh java"
+      When the settings are validated
+      Then it does not warn "W1" of "ssh"
+      And planted, with the command "ssh host" it warns

@@ -168,12 +168,24 @@ Feature: Required means required
       And planted, without the fault the mark is found
 
       Examples:
-        | reason        | fault                         |
-        | no-bwrap      | bubblewrap is not on PATH     |
-        | no-bwrap      | bubblewrap cannot be executed |
-        | bwrap-timeout | bubblewrap does "sleep 600"   |
-        | userns-limit  | user namespaces are off       |
-        | proc-masked   | /proc is masked               |
+        | reason            | fault                                            |
+        | no-bwrap          | bubblewrap is not on PATH                        |
+        | no-bwrap          | bubblewrap cannot be executed                    |
+        | bwrap-timeout     | bubblewrap does "sleep 600"                      |
+        | userns-limit      | user namespaces are off                          |
+        | userns-denied     | a filter of system calls forbids user namespaces |
+        | container-seccomp | a filter of system calls forbids pivot_root      |
+        | bwrap-failed      | what is to be mounted at "/tmp" is missing       |
+        | proc-masked       | /proc is masked                                  |
+
+    @extra
+    Scenario: the reason is userns-limit when network namespaces are off
+      Given the network is allowlist
+      And network namespaces are off
+      When the step is run
+      Then the attempt is refused with the reason "userns-limit"
+      And no mark is found
+      And planted, without the fault the mark is found
 
     @extra
     Scenario: the reason is proxy-failed when no program can listen

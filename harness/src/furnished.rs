@@ -12,6 +12,8 @@ use crate::lab::home;
 pub enum Furnished {
     /// A file with a secret.
     Secret(PathBuf),
+    /// A file with this text.
+    File(PathBuf, String),
     /// A symbolic link, and where it leads.
     Link(PathBuf, PathBuf),
     /// A folder with mode 000.
@@ -26,6 +28,10 @@ impl Furnished {
     pub fn make(&self) -> io::Result<()> {
         match self {
             Self::Secret(path) => home::canary(path),
+            Self::File(path, text) => {
+                fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+                fs::write(path, text)
+            }
             Self::Link(path, target) => {
                 fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
                 fs::remove_file(path).or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })?;

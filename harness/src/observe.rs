@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use crate::driver::observe::Observation;
+use crate::driver::observe::{Availability, Observation};
 use crate::launch::Launch;
 
 /// The lines of a log or event stream, each with what was found in it.
@@ -85,6 +85,46 @@ pub fn refusal(observation: &Observation, launch: &Launch) -> Result<Option<Stri
     Ok(group(&regex(pattern)?, &read(&path(observation, launch)?)?))
 }
 
+/// The words of the factory's own lists that a record holds.
+///
+/// # Errors
+/// As [`entries`].
+pub fn words(observation: &Observation, launch: &Launch) -> Result<Vec<String>, String> {
+    let pattern = regex(observation.words.as_deref().unwrap_or_default())?;
+    let text = read(&path(observation, launch)?)?;
+    let groups = pattern.captures_iter(&text).flat_map(|found| found.iter().skip(1).flatten().collect::<Vec<_>>());
+    Ok(groups.map(|word| word.as_str().to_owned()).filter(|word| !word.is_empty()).collect())
+}
+
+/// What a command said of this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// That the backend can be run.
+    pub yes: bool,
+    /// Why it cannot.
+    pub reason: Option<String>,
+    /// What the user can do about it.
+    pub fix: Option<String>,
+}
+
+/// Reads what a command printed about this machine.
+///
+/// # Errors
+/// When a regular expression of the manifest is wrong.
+pub fn said(availability: &Availability, output: &str) -> Result<Said, String> {
+    let first = |pattern: &str| -> Result<Option<String>, String> {
+        let found = regex(pattern)?.captures(output).map(|found| {
+            found.iter().skip(1).flatten().map(|group| group.as_str().trim().to_owned()).find(|group| !group.is_empty())
+        });
+        Ok(found.flatten())
+    };
+    Ok(Said {
+        yes: regex(&availability.yes)?.is_match(output),
+        reason: first(&availability.reason)?,
+        fix: first(&availability.fix)?,
+    })
+}
+
 /// Where an observed file lies for this launch.
 ///
 /// # Errors
@@ -115,6 +155,20 @@ fn group(regex: &Regex, line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_of_a_machine_is_read_in_any_form() {
+        let availability = Availability {
+            yes: r#"(?m)^available: yes$|"available": true"#.into(),
+            reason: r#"(?m)^reason: (\S+)$|"reason": "([^"]+)""#.into(),
+            fix: r#"(?m)^fix: (.+)$|"fix": "([^"]+)""#.into(),
+        };
+        let of = |output: &str| said(&availability, output).unwrap();
+        assert_eq!(of("{\"available\": true, \"reason\": null}"), Said { yes: true, ..Said::default() });
+        let no = Said { yes: false, reason: Some("a-b".into()), fix: Some("do it".into()) };
+        assert_eq!(of("available: no\nreason: a-b\nfix: do it\n"), no);
+        assert_eq!(of("{\"available\": false, \"reason\": \"a-b\", \"fix\": \"do it\"}"), no);
+    }
 
     #[test]
     fn json_and_plain_lines_alike() {

@@ -27,3 +27,4 @@ pub mod stderr;
 pub mod store;
 pub mod user;
 pub mod variables;
+pub mod warning;

@@ -1,44 +1,23 @@
 //! Run states, step outcomes, reason codes and exit codes: the enumerations that documentation and
 //! `outcome.json` are made from. A reason never exists without a fix, and a code is never reused.
 
+mod end;
+mod exit;
+mod state;
+
 use std::time::SystemTime;
 
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use end::End;
+pub use exit::{Exit, RunExit};
+pub use state::{RunState, StepOutcome};
+
 /// The time as the records write it: RFC 3339, UTC, milliseconds.
 pub fn timestamp(at: SystemTime) -> String {
     humantime::format_rfc3339_millis(at).to_string()
 }
-
-/// Where an attempt stands when its record is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunState {
-    /// The step was executed and is over.
-    Ended,
-    /// Nothing of the step was executed.
-    Refused,
-}
-
-/// What became of the step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StepOutcome {
-    /// Exit code 0.
-    Succeeded,
-    /// Any other exit code.
-    Failed,
-    /// Ended by a signal, its own or with its sandbox.
-    Killed,
-    /// Exit code 0, but what it committed could not be taken over.
-    NotImported,
-    /// Not executed.
-    Refused,
-}
-
-/// The exit code of `kusaw run` for a step that ended well and whose commits could not be taken over.
-pub const NOT_IMPORTED: i32 = 123;
 
 macro_rules! reasons {
     ($($name:ident $code:literal $meaning:literal $fix:literal,)*) => {
@@ -156,12 +135,14 @@ reasons! {
 }
 
 impl Reason {
-    /// Its exit code: 125 = ours, 126 and 127 as env(1), timeout(1) and docker have them.
-    pub fn exit_code(self) -> i32 {
+    /// How `kusaw run` ends for it.
+    pub fn exit(self) -> RunExit {
         match self {
-            Reason::CannotExecute => 126,
-            Reason::NotFound => 127,
-            _ => 125,
+            Reason::CannotExecute => RunExit::CannotExecute,
+            Reason::NotFound => RunExit::NotFound,
+            // The one that kills a step.
+            Reason::ProxyLost => RunExit::Signal(libc::SIGKILL),
+            _ => RunExit::Refused,
         }
     }
 }
@@ -214,69 +195,12 @@ impl Refusal {
 
     /// The exit code of `kusaw run`: the reason's, or, as shells have it, 128 and the signal.
     pub fn exit_code(&self) -> i32 {
-        self.signal.map_or(self.reason.exit_code(), |signal| 128 + signal)
+        self.signal.map_or(self.reason.exit(), RunExit::Signal).code()
     }
 
     /// The fix to show.
     pub fn fix(&self) -> &str {
         self.fix.as_deref().unwrap_or(self.reason.fix())
-    }
-}
-
-/// How a step that was executed ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// It exited with this code.
-    Exited(i32),
-    /// This signal ended it.
-    Signalled(i32),
-    /// kusaw killed it, with its sandbox.
-    Stopped(Reason),
-}
-
-impl End {
-    /// The raw wait status, read as wait(2) says.
-    pub fn from_status(status: i32) -> End {
-        if libc::WIFSIGNALED(status) {
-            End::Signalled(libc::WTERMSIG(status))
-        } else {
-            End::Exited(libc::WEXITSTATUS(status))
-        }
-    }
-
-    /// The exit code of `kusaw run`.
-    pub fn exit_code(self) -> i32 {
-        match self {
-            End::Exited(code) => code,
-            End::Signalled(signal) => 128 + signal,
-            End::Stopped(_) => 128 + libc::SIGKILL,
-        }
-    }
-
-    /// The signal, if one ended it.
-    pub fn signal(self) -> Option<i32> {
-        match self {
-            End::Exited(_) => None,
-            End::Signalled(signal) => Some(signal),
-            End::Stopped(_) => Some(libc::SIGKILL),
-        }
-    }
-
-    /// Why kusaw killed it, if it did.
-    pub fn reason(self) -> Option<Reason> {
-        match self {
-            End::Stopped(reason) => Some(reason),
-            _ => None,
-        }
-    }
-
-    /// The outcome to record.
-    pub fn outcome(self) -> StepOutcome {
-        match self {
-            End::Exited(0) => StepOutcome::Succeeded,
-            End::Exited(_) => StepOutcome::Failed,
-            End::Signalled(_) | End::Stopped(_) => StepOutcome::Killed,
-        }
     }
 }
 
@@ -290,13 +214,5 @@ mod tests {
             assert!(!a.fix().is_empty() && !a.meaning().is_empty());
             assert!(Reason::ALL[i + 1..].iter().all(|b| a.code() != b.code()), "{a} twice");
         }
-    }
-
-    #[test]
-    fn an_end_becomes_a_code() {
-        assert_eq!(End::from_status(7 << 8).exit_code(), 7);
-        assert_eq!(End::from_status(15).exit_code(), 143);
-        assert_eq!(End::from_status(0x80 | 11).exit_code(), 139);
-        assert_eq!(End::from_status(9).outcome(), StepOutcome::Killed);
     }
 }

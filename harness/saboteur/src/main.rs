@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn start(words: Vec<OsString>) -> Result<std::convert::Infallible, String> {
-    let usage = "usage: kusaw-saboteur BACKEND without|mounted|writable WHAT -- ARGUMENTS...";
+    let usage = "usage: kusaw-saboteur BACKEND without|mounted|writable|missing WHAT -- ARGUMENTS...";
     let [backend, how, what, end, rest @ ..] = words.as_slice() else { return Err(usage.to_owned()) };
     if end != "--" {
         return Err(usage.to_owned());

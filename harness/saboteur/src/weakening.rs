@@ -13,7 +13,12 @@ pub enum Weakening {
     Mounted(OsString),
     /// What makes this mount read-only.
     Writable(OsString),
+    /// What is to be mounted at this path is not there: no guard less, but a launch that must fail.
+    Missing(OsString),
 }
+
+/// A path that leads nowhere.
+const NOWHERE: &str = "/nonexistent";
 
 const READ_ONLY: [(&str, &str); 2] = [("--ro-bind", "--bind"), ("--ro-bind-try", "--bind-try")];
 
@@ -24,6 +29,7 @@ impl Weakening {
             "without" => Self::Without(what.to_str()?.split_whitespace().map(OsString::from).collect()),
             "mounted" => Self::Mounted(what.to_owned()),
             "writable" => Self::Writable(what.to_owned()),
+            "missing" => Self::Missing(what.to_owned()),
             _ => return None,
         })
     }
@@ -45,6 +51,15 @@ impl Weakening {
                 let end = options.iter().position(|option| option[0] == "--remount-ro").unwrap_or(options.len());
                 options.insert(end, vec!["--bind".into(), path.clone(), path.clone()]);
                 Ok(())
+            }
+            Self::Missing(path) => {
+                let mounts = ["--bind", "--ro-bind", "--tmpfs", "--dev", "--proc"];
+                let is_there = |option: &&mut Vec<OsString>| {
+                    mounts.iter().any(|kind| option[0] == *kind) && option.last() == Some(path)
+                };
+                let found = options.iter_mut().find(is_there);
+                let missing = found.map(|option| *option = vec!["--ro-bind".into(), NOWHERE.into(), path.clone()]);
+                changed(missing.is_some(), path.clone())
             }
             Self::Writable(path) => {
                 let before = options.clone();
@@ -84,6 +99,8 @@ mod tests {
         assert_eq!(weakened("without", "--remount-ro /").unwrap(), BOX.replace("--remount-ro / ", ""));
         assert_eq!(weakened("writable", "/usr").unwrap(), BOX.replace("--ro-bind", "--bind"));
         assert_eq!(weakened("writable", "/").unwrap(), BOX.replace("--remount-ro / ", ""));
+        let missing = BOX.replace("--bind /t/home /home/dev", "--ro-bind /nonexistent /home/dev");
+        assert_eq!(weakened("missing", "/home/dev").unwrap(), missing);
         let mounted = BOX.replace("--remount-ro /dev", "--bind /srv /srv --remount-ro /dev");
         assert_eq!(weakened("mounted", "/srv").unwrap(), mounted);
     }
@@ -92,6 +109,7 @@ mod tests {
     fn where_nothing_changes_nothing_is_started() {
         assert!(weakened("without", "--unshare-net").is_err());
         assert!(weakened("writable", "/home/dev").is_err());
+        assert!(weakened("missing", "/srv").is_err());
         assert_eq!(Weakening::parse("with".as_ref(), "x".as_ref()), None);
     }
 }

@@ -68,6 +68,12 @@ pub struct Commands {
     pub validate: Option<Vec<String>>,
     /// Argv that says whether this machine can run the backend; with `--verbose` also what it does not protect from.
     pub check: Option<Vec<String>>,
+    /// Argv that says whether its proxy is hosted, and whether this machine can run the backend.
+    pub status: Option<Vec<String>>,
+    /// Argv that prints the object of `validate --json`; only its block `sandbox` is looked at.
+    pub block: Option<Vec<String>>,
+    /// Argv that lists every word that a record can hold.
+    pub outcomes: Option<Vec<String>>,
     /// Argv that says what its agents are, and what a step of each can require.
     pub providers: Option<Vec<String>>,
     /// Argv that says what each step can connect to and tries it.
@@ -86,6 +92,9 @@ impl Commands {
         match name {
             "validate" => self.validate.as_deref(),
             "check" => self.check.as_deref(),
+            "status" => self.status.as_deref(),
+            "block" => self.block.as_deref(),
+            "outcomes" => self.outcomes.as_deref(),
             "providers" => self.providers.as_deref(),
             "doctor" => self.doctor.as_deref(),
             "secret" => self.secret.as_deref(),

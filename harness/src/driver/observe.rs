@@ -22,6 +22,21 @@ pub struct Observation {
     pub hosts: Option<String>,
     /// Finds the reason of a refusal.
     pub refused: Option<String>,
+    /// Finds every word that is one of a list of the factory's: each group that is not empty is one.
+    pub words: Option<String>,
+}
+
+/// How a factory's commands say whether this machine can run its backend: regular expressions over what they print, alternatives
+/// for each command. Of groups, the first that is not empty counts.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Availability {
+    /// Matches where it can.
+    pub yes: String,
+    /// Finds the reason where it cannot.
+    pub reason: String,
+    /// Finds what the user can do about it.
+    pub fix: String,
 }
 
 /// Where a factory shows what happened (templates).
@@ -43,6 +58,8 @@ pub struct Observe {
     pub events: Option<Observation>,
     /// The outcome.
     pub outcome: Option<Observation>,
+    /// How its commands say whether steps can be sandboxed here.
+    pub availability: Option<Availability>,
     /// Where it keeps its secrets, keys and signing shim.
     pub protected: Option<Protected>,
     /// What it makes once and keeps (templates): the first attempt of a user may leave it.

@@ -60,8 +60,12 @@ fn not_asked(
             "per-repo" => !manifest.observe.attempt_of_repo.is_empty(),
             "artifacts" => !manifest.observe.artifacts.is_empty(),
             "protected" => manifest.observe.protected.is_some(),
+            "availability" => manifest.observe.availability.is_some(),
+            "words" => manifest.observe.outcome.as_ref().is_some_and(|outcome| outcome.words.is_some()),
             "parts" => manifest.provide.len() > 1,
-            "validate" | "check" | "providers" | "doctor" | "secret" => manifest.commands.named(need).is_some(),
+            "validate" | "check" | "status" | "block" | "outcomes" | "providers" | "doctor" | "secret" => {
+                manifest.commands.named(need).is_some()
+            }
             "serve" => manifest.commands.serve.is_some(),
             "setup" | "sign" | "intake" => manifest.offers.iter().any(|word| word == need),
             "allowlist" => manifest.kind == Kind::Factory || manifest.launch.allowlist.is_some(),

@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, setrlimit};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 use tokio::process::Command;
 
 use super::{DRIVER_BIN, SUITE, UID};
@@ -31,6 +33,12 @@ pub enum Fault {
     BackendNotOnPath,
     /// `user.max_user_namespaces` is 0.
     NoUserNamespaces,
+    /// `user.max_net_namespaces` is 0.
+    NoNetworkNamespaces,
+    /// A filter of system calls forbids new user namespaces, as container engines' does.
+    FilteredNamespaces,
+    /// A filter of system calls forbids pivot_root(2).
+    FilteredPivotRoot,
     /// A part of /proc is covered, as container engines do.
     ProcMasked,
     /// listen(2) fails with EACCES, so no proxy can start.
@@ -69,7 +77,12 @@ impl Fault {
             Some((from, to)) => Some((c_path(&from)?, c_path(&to)?)),
             None => None,
         };
-        let filter = if *self == Self::NoListen { Some(no_listen()?) } else { None };
+        let filter = match self {
+            Self::NoListen => Some(without(&[libc::SYS_listen], libc::EACCES, Vec::new())?),
+            Self::FilteredNamespaces => Some(no_user_namespace()?),
+            Self::FilteredPivotRoot => Some(without(&[libc::SYS_pivot_root], libc::EPERM, Vec::new())?),
+            _ => None,
+        };
         Ok(Prepared { fault: self.clone(), cover, filter })
     }
 }
@@ -105,8 +118,10 @@ impl Prepared {
         if let Some((from, to)) = &self.cover {
             mount(Some(from.as_c_str()), to.as_c_str(), None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
         }
-        if self.fault == Fault::NoUserNamespaces {
-            write_once("/proc/sys/user/max_user_namespaces", b"0")?;
+        match self.fault {
+            Fault::NoUserNamespaces => write_once("/proc/sys/user/max_user_namespaces", b"0")?,
+            Fault::NoNetworkNamespaces => write_once("/proc/sys/user/max_net_namespaces", b"0")?,
+            _ => {}
         }
         Ok(()) // exec takes the capabilities away: the user is not root in this namespace
     }
@@ -132,13 +147,25 @@ fn script(text: &str, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-fn no_listen() -> io::Result<BpfProgram> {
-    let deny = SeccompAction::Errno(libc::EACCES as u32);
-    let rules = BTreeMap::from([(libc::SYS_listen, Vec::new())]);
-    let arch = std::env::consts::ARCH.try_into().map_err(|e| io::Error::other(format!("seccomp: {e}")))?;
-    SeccompFilter::new(rules, SeccompAction::Allow, deny, arch)
-        .and_then(BpfProgram::try_from)
-        .map_err(|e| io::Error::other(format!("seccomp: {e}")))
+/// As container engines' default: unshare(2) and clone(2) with the flag.
+fn no_user_namespace() -> io::Result<BpfProgram> {
+    let flag = libc::CLONE_NEWUSER as u64;
+    let asks =
+        SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag).map_err(seccomp)?;
+    let asked = vec![SeccompRule::new(vec![asks]).map_err(seccomp)?];
+    without(&[libc::SYS_unshare, libc::SYS_clone], libc::EPERM, asked)
+}
+
+/// A filter by which calls fail: each time, or where one of the rules says so.
+fn without(calls: &[i64], errno: i32, rules: Vec<SeccompRule>) -> io::Result<BpfProgram> {
+    let deny = SeccompAction::Errno(errno as u32);
+    let rules: BTreeMap<i64, Vec<SeccompRule>> = calls.iter().map(|call| (*call, rules.clone())).collect();
+    let arch = std::env::consts::ARCH.try_into().map_err(seccomp)?;
+    SeccompFilter::new(rules, SeccompAction::Allow, deny, arch).and_then(BpfProgram::try_from).map_err(seccomp)
+}
+
+fn seccomp(e: impl std::fmt::Display) -> io::Error {
+    io::Error::other(format!("seccomp: {e}"))
 }
 
 fn c_path(path: &Path) -> io::Result<CString> {

@@ -249,11 +249,10 @@ pub fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
 
 /// Agents that do what their prompt says, as a command of the shell.
 pub fn agents(folder: &Path) -> io::Result<()> {
-    const AGENT: &str = "#!/bin/sh\n# An agent of the lab: tells its argv and does its prompt.\nprintf 'agent: %s\\n' \"$@\"\nwhile [ $# -gt 0 ]; do\n  [ \"$1\" = -p ] && exec /bin/sh -c \"$2\"\n  shift\ndone\nexit 64\n";
     fs::create_dir_all(folder)?;
     for name in ["claude", "cursor-agent"] {
         let path = folder.join(name);
-        fs::write(&path, AGENT)?;
+        fs::write(&path, include_str!("agent.sh"))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
     }
     Ok(())

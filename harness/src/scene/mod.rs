@@ -152,6 +152,8 @@ pub struct Scene {
     pub endings: Vec<Ending>,
     /// What the factory said about the settings.
     pub said: Option<Launch>,
+    /// What its commands said of this machine, by name.
+    pub answers: Vec<(String, Launch)>,
     /// What git outside had to say about the last launch, in order, and of which repo.
     pub outside: Vec<(String, Outside)>,
     /// What the repository's config held at first.
@@ -205,6 +207,7 @@ impl Scene {
             signal: None,
             endings: Vec::new(),
             said: None,
+            answers: Vec::new(),
             outside: Vec::new(),
             config: Vec::new(),
             acting: Acting::default(),

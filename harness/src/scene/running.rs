@@ -78,11 +78,19 @@ impl Scene {
     /// # Errors
     /// When the harness cannot prepare a launch.
     pub async fn run_while(&mut self, waits: Vec<String>, other: Vec<String>) -> Result<(), String> {
+        let plans = self.two(waits, other);
+        self.run_plans_while(plans).await
+    }
+
+    /// The same with two plans, of which the first waits.
+    ///
+    /// # Errors
+    /// As [`Scene::run_while`].
+    pub async fn run_plans_while(&mut self, [waits, beside]: [Plan; 2]) -> Result<(), String> {
         if !self.can_be_asked()? {
             return Ok(());
         }
         let worktree = self.next_worktree()?;
-        let [_, beside] = self.two(waits, other);
         let (launcher, first) = (Self::launcher()?, self.attempts + 1);
         self.attempts += 2;
         let then = async {
@@ -94,7 +102,7 @@ impl Scene {
             }
             launched
         };
-        let (one, other) = futures::future::join(launcher.launch(&self.plan, &self.nonce, first), then).await;
+        let (one, other) = futures::future::join(launcher.launch(&waits, &self.nonce, first), then).await;
         for launch in [one?, other?] {
             self.keep(launch);
         }

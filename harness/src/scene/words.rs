@@ -28,14 +28,16 @@ impl Scene {
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
     /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
     /// the user's programs share, `{api-key}` and `{other-api-key}` are keys that are kept outside. `{port}` is the
-    /// scenario's own port, `{local-port}` and `{other-port}` those of services on the host's localhost. `{library}` is a
+    /// scenario's own port, `{local-port}` and `{other-port}` those of services on the host's localhost. `{home}` is the user's home, `{library}` a
     /// folder of the user for this scenario, `{allowed}` the path that may be read or written. `{kill-all}` is shell text.
     ///
     /// # Errors
     /// When a template of the manifest is wrong.
     pub fn expand_text(&self, words: &str) -> Result<String, String> {
+        let home = self.plan.home.as_deref().unwrap_or(HOME);
         let allowed = || PATH_LISTS.iter().find_map(|list| self.plan.paths(list).pop()).unwrap_or_default();
-        let words = &words.replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
+        let words =
+            &words.replace("{home}", home).replace("{library}", "~/library/{nonce}").replace("{allowed}", &allowed());
         let mut text = words
             .replace("{kill-all}", KILL_ALL)
             .replace("{nonce}", &self.nonce)

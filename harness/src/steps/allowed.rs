@@ -154,6 +154,25 @@ async fn planted_warning(scene: &mut Scene, path: String) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r"^planted, with network (\w+) it does not warn so$")]
+async fn planted_network(scene: &mut Scene, network: String) -> StepResult {
+    let (code, mut plan) = (scene.searched.clone().ok_or("no warning was judged")?, scene.plan.clone());
+    plan.block().insert("network".into(), network.into());
+    let said = scene.validate(&plan).await?;
+    let (named, seen) = names(&said, &code, "");
+    scene.control(ControlKind::Planted, !named && looked(&said), format!("planted: {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^planted, with the command "(.+)" it warns$"#)]
+async fn planted_command(scene: &mut Scene, words: String) -> StepResult {
+    let (code, mut plan) = (scene.searched.clone().ok_or("no warning was judged")?, scene.plan.clone());
+    plan.action = crate::plan::Action::Run(words.split(' ').map(str::to_owned).collect());
+    let (named, seen) = names(&scene.validate(&plan).await?, &code, "");
+    scene.control(ControlKind::Planted, named, format!("planted: {seen}"));
+    Ok(())
+}
+
 /// What the factory says where this path is the only one that is allowed, and the code that was judged.
 async fn validate_instead(scene: &mut Scene, path: &str) -> Result<(Launch, String), String> {
     let (path, code) = (scene.expand_text(path)?, scene.searched.clone().ok_or("no warning was judged")?);
@@ -179,14 +198,14 @@ fn names(said: &Launch, code: &str, path: &str) -> (bool, String) {
     (held, format!("exit {:?}: {}", said.exit, crate::text::line(output.as_bytes(), 400)))
 }
 
-fn furnish(scene: &mut Scene, what: Furnished) -> StepResult {
+pub(super) fn furnish(scene: &mut Scene, what: Furnished) -> StepResult {
     what.make().map_err(|e| format!("{what:?}: {e}"))?;
     scene.furnished.push(what);
     Ok(())
 }
 
 /// As it was before the first launch: what was made is gone, what was changed or removed is there again.
-fn restore(scene: &Scene, judged: &Path) -> StepResult {
+pub(super) fn restore(scene: &Scene, judged: &Path) -> StepResult {
     let clear = |path: &PathBuf| match std::fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(path),
         Ok(_) => std::fs::remove_file(path),

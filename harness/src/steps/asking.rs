@@ -7,7 +7,7 @@ use super::StepResult;
 use crate::driver::part::Part;
 use crate::lab::fault::Fault;
 use crate::lab::home;
-use crate::plan::{Action, Repo};
+use crate::plan::{Action, OTHER, Repo};
 use crate::scene::Scene;
 use crate::verdict::{Course, Verdict};
 
@@ -103,6 +103,28 @@ fn step_key(scene: &mut Scene, key: String, text: String) -> StepResult {
     Ok(())
 }
 
+/// A word a blank, or what stands between single quotes.
+#[given(regex = r#"^the step runs "(.+)"$"#)]
+fn step_runs(scene: &mut Scene, words: String) {
+    scene.plan.action = Action::Run(argv(&words));
+}
+
+fn argv(words: &str) -> Vec<String> {
+    let parts = words.split('\'').enumerate().filter(|(_, part)| !part.trim().is_empty());
+    let words = parts.flat_map(|(n, part)| match n % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    });
+    words.map(str::to_owned).collect()
+}
+
+#[given(regex = r#"^another step whose sandbox is "(.*)"$"#)]
+fn another_step(scene: &mut Scene, text: String) -> StepResult {
+    let other = json!({"run": ["/bin/true"], "sandbox": value(&text)?});
+    scene.plan.others.insert(OTHER.to_owned(), other);
+    Ok(())
+}
+
 #[given(regex = r#"^the step that is asked for is called "(.*)"$"#)]
 fn asked(scene: &mut Scene, name: String) {
     scene.plan.asked = name;
@@ -136,6 +158,27 @@ fn backend_does(scene: &mut Scene, script: String) {
 #[given("user namespaces are off")]
 fn no_user_namespaces(scene: &mut Scene) {
     scene.plan.fault = Some(Fault::NoUserNamespaces);
+}
+
+#[given("network namespaces are off")]
+fn no_network_namespaces(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::NoNetworkNamespaces);
+}
+
+#[given("a filter of system calls forbids user namespaces")]
+fn filtered_namespaces(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::FilteredNamespaces);
+}
+
+#[given("a filter of system calls forbids pivot_root")]
+fn filtered_pivot_root(scene: &mut Scene) {
+    scene.plan.fault = Some(Fault::FilteredPivotRoot);
+}
+
+#[given(regex = r#"^what is to be mounted at "(.+)" is missing$"#)]
+fn missing_mount(scene: &mut Scene, path: String) -> StepResult {
+    scene.plan.fault = Some(super::weakened::fault(scene, "missing", &path)?);
+    Ok(())
 }
 
 #[given("/proc is masked")]

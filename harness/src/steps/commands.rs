@@ -124,6 +124,15 @@ fn line_with(scene: &mut Scene, one: String, other: String) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r#"^planted, "(.+)", which heeds them, it does not list with "(.+)"$"#)]
+fn planted_unlisted(scene: &mut Scene, one: String, other: String) -> StepResult {
+    let said = scene.said.as_ref().ok_or("nothing was asked")?;
+    let shown = said.output().contains(&other) && !has_both(said, &one, &other);
+    let seen = told(said);
+    scene.control(ControlKind::Planted, shown, format!("planted: {seen}"));
+    Ok(())
+}
+
 #[then("planted, without that entry it is not said")]
 async fn planted_without(scene: &mut Scene) -> StepResult {
     let (mut plan, entry) = (scene.plan.clone(), scene.words.clone());

@@ -130,6 +130,7 @@ fn has_variable(scene: &mut Scene, name: String, value: String) {
 
 #[then(regex = r#"^the variable "(\w+)" is "(.*)"$"#)]
 fn variable_is(scene: &mut Scene, name: String, value: String) -> StepResult {
+    let value = scene.expand_text(&value)?;
     let seen = detail(scene.last()?, "env", "vars");
     let held = seen.get(&name).and_then(Value::as_str) == Some(&value);
     scene.found(held, format!("{name}: {:?}", seen.get(&name)));

@@ -56,8 +56,10 @@ fn users_config(scene: &mut Scene, text: String) -> StepResult {
 }
 
 #[given(regex = r#"^its caller has the variable "(\w+)" with "(.*)"$"#)]
-fn callers_variable(scene: &mut Scene, name: String, value: String) {
+fn callers_variable(scene: &mut Scene, name: String, value: String) -> StepResult {
+    let value = scene.expand_text(&value)?;
     scene.plan.variables.push((name, value));
+    Ok(())
 }
 
 #[when(regex = r#"(?s)^the step works with git: "(.*)"$"#)]

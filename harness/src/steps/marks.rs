@@ -65,6 +65,13 @@ fn no_mark(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("the mark is found")]
+fn mark(scene: &mut Scene) -> StepResult {
+    let found = marks(scene.last()?, &scene.nonce);
+    scene.found(!found.is_empty(), told(&found));
+    Ok(())
+}
+
 #[then("no mark is found outside")]
 fn no_mark_outside(scene: &mut Scene) {
     let found = outside(&scene.nonce).exists();

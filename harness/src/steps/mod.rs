@@ -2,11 +2,14 @@
 //!
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
+mod agent_state;
 mod agents;
+mod agreeing;
 mod allowed;
 mod allowlist;
 mod arriving;
 mod asking;
+mod block;
 mod bystander;
 pub mod canary;
 mod clients;
@@ -33,6 +36,7 @@ mod marks;
 mod modelled;
 mod namespaces;
 mod network;
+mod outcomes;
 mod outside;
 mod passing;
 mod per_repo;

@@ -13,9 +13,12 @@ use super::walk::{What, as_far_as_real};
 use crate::finding::Finding;
 use crate::git::worktree;
 use crate::settings::Settings;
+use crate::warning::Warning;
 
 /// The code in reports.
-pub const CODE: &str = "W2";
+pub const CODE: &str = Warning::Opens.code();
+
+const LOGIN: &str = "an agent's login";
 
 /// Of the home: keys and logins.
 const SECRETS: &[(&str, &str)] = &[
@@ -46,12 +49,12 @@ const SECRETS: &[(&str, &str)] = &[
     (".mozilla", "browser data"),
     (".config/google-chrome", "browser data"),
     (".config/chromium", "browser data"),
-    (".claude", "an agent's login"),
-    (".claude.json", "an agent's login"),
-    (".cursor", "an agent's login"),
-    (".config/cursor", "an agent's login"),
-    (".codex", "an agent's login"),
-    (".gemini", "an agent's login"),
+    (".claude", LOGIN),
+    (".claude.json", LOGIN),
+    (".cursor", LOGIN),
+    (".config/cursor", LOGIN),
+    (".codex", LOGIN),
+    (".gemini", LOGIN),
     (".bash_history", "the shell's history"),
     (".zsh_history", "the shell's history"),
 ];
@@ -117,12 +120,20 @@ pub struct Danger {
     within: bool,
     /// It stays closed, which is always told.
     closed: bool,
+    /// An agent's state may be in it all the same.
+    of_agents: bool,
 }
 
 /// All of them on this host, for these settings; `factory` is a real path.
 pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
-    let danger =
-        |place: PathBuf, what: &str| Danger { place, what: what.into(), from: Kind::Read, within: true, closed: false };
+    let danger = |place: PathBuf, what: &str| Danger {
+        place,
+        what: what.into(),
+        from: Kind::Read,
+        within: true,
+        closed: false,
+        of_agents: false,
+    };
     let home = facts.home.as_ref();
     let whole = |home: &PathBuf| danger(home.clone(), "your home with its keys, logins and start files");
     let mut all: Vec<Danger> = home.map(|home| Danger { within: false, ..whole(home) }).into_iter().collect();
@@ -145,14 +156,20 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     all.push(danger(factory.join("attempts"), "the folders of all attempts"));
     for (name, repo) in &settings.repos {
         let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
-        all.push(danger(as_far_as_real(&place), &format!("the repo {name}")));
+        all.push(Danger { of_agents: true, ..danger(as_far_as_real(&place), &format!("the repo {name}")) });
     }
     let Some(home) = home else { return all };
     let below = |(name, what): &(&str, &str)| danger(home.join(name), what);
-    all.extend(SECRETS.iter().map(below));
+    all.extend(SECRETS.iter().map(|one| Danger { of_agents: one.1 == LOGIN, ..below(one) }));
     all.extend(CROWDED.iter().map(|one| Danger { within: false, ..below(one) }));
     all.extend(STARTED.iter().map(|one| Danger { from: Kind::Write, ..below(one) }));
     all
+}
+
+/// What of the agent's state would be open there, if it is anything but an agent's.
+pub fn of_state(path: &Path, dangers: &[Danger]) -> Option<String> {
+    let others: Vec<Danger> = dangers.iter().filter(|danger| !danger.of_agents).cloned().collect();
+    covered(Kind::State, path, &others).into_iter().next()
 }
 
 /// W2 for one entry, if there is something to tell; without a look, by the names of places alone.

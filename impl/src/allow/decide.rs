@@ -11,6 +11,8 @@ use kusaw_enter::place::Identity;
 use super::entry::{Entry, Kind};
 use super::facts::{Alone, Asked, Facts, Refused};
 use super::shown::Shown;
+use super::state::StateFile;
+use super::walk::What;
 use crate::outcome::{Reason, Refusal};
 
 /// Most mounts for entries. bubblewrap 0.8 reads the whole mount table for every mount: 300 take about 0.2 s, 500 twice as
@@ -30,6 +32,8 @@ pub struct Allowed {
     pub home_is_open: bool,
     /// Links on the way to entries, so that the written paths work inside.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Files of an agent's state, which are exchanged rather than mounted.
+    pub files: Vec<StateFile>,
     /// Which file or folder each mount is of.
     pub identities: Vec<(PathBuf, Identity)>,
 }
@@ -40,10 +44,17 @@ pub fn allowed(asked: &[Asked], facts: &Facts) -> Result<Allowed, Refusal> {
     let mut links = BTreeSet::new();
     for (one, verdict) in asked.iter().zip(judge(asked, facts)) {
         let verdict = verdict.map_err(|refused| refused.of(&one.entry))?;
+        if let (Kind::State, Ok(end)) = (one.entry.kind, &one.walk.end)
+            && end.what == What::File
+        {
+            let named = PathBuf::from(&one.entry.written);
+            allowed.files.push(StateFile { named, real: end.path.clone(), is: end.is });
+            continue;
+        }
         let is_mount = verdict != Verdict::Covered;
         match (verdict, one.entry.kind) {
             (Verdict::Mount(path), Kind::Read) => allowed.read.push(path),
-            (Verdict::Mount(path), Kind::Write) => allowed.write.push(path),
+            (Verdict::Mount(path), Kind::Write | Kind::State) => allowed.write.push(path),
             (Verdict::Covered, _) => {}
         }
         if let (true, Ok(end)) = (is_mount, &one.walk.end) {

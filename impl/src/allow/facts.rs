@@ -99,7 +99,7 @@ impl Facts {
         let (why, fix) = match what {
             What::Device => ("devices cannot be opened through a mount", "name a file or folder"),
             _ if path == Path::new("/tmp") => ("/tmp inside is the attempt's own", "name a folder in it, or elsewhere"),
-            _ if path.starts_with("/sys") && kind == Kind::Write => {
+            _ if path.starts_with("/sys") && kind >= Kind::Write => {
                 ("what is written in /sys changes the machine", "name it in allow_read")
             }
             _ => return None,

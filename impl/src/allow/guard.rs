@@ -29,6 +29,8 @@ pub struct Guard {
     pub read: Extent,
     /// Not for `allow_write`.
     pub write: Extent,
+    /// A program, or a folder of them: an agent's state may hold it, and then it is shown read-only.
+    pub program: bool,
     /// What to write instead, if there is more to say than that the place has to be left alone.
     pub fix: Option<String>,
 }
@@ -36,12 +38,12 @@ pub struct Guard {
 impl Guard {
     /// One that no step may see.
     pub fn hidden(place: PathBuf, what: &str) -> Guard {
-        Guard { place, what: what.into(), read: Extent::All, write: Extent::All, fix: None }
+        Guard { place, what: what.into(), read: Extent::All, write: Extent::All, program: false, fix: None }
     }
 
     /// One that a step may see, if it must be, but not change.
     pub fn kept(place: PathBuf, what: impl Into<String>, write: Extent) -> Guard {
-        Guard { place, what: what.into(), read: Extent::Nothing, write, fix: None }
+        Guard { place, what: what.into(), read: Extent::Nothing, write, program: false, fix: None }
     }
 
     /// Why an entry of this kind cannot name `path`, if so, and what to write instead.
@@ -61,7 +63,8 @@ impl Guard {
         if below {
             return Some((format!("it lies in {what}"), remove()));
         }
-        (kind == Kind::Write && self.place.starts_with(path)).then(|| {
+        let is_held = self.place.starts_with(path) && !(self.program && kind == Kind::State);
+        (kind >= Kind::Write && is_held).then(|| {
             let why = format!("it holds {what} ({})", self.place.display());
             (why, general(format!("name a folder in it that does not hold {what}")))
         })

@@ -56,7 +56,7 @@ impl<'a> Ways<'a> {
         let temp = std::env::temp_dir();
         let all = self.ask(entry::all(settings));
         let (mut writes, factory) = (all.clone(), self.factory);
-        writes.retain(|one| one.entry.kind == Kind::Write);
+        writes.retain(|one| one.entry.kind >= Kind::Write);
         let mut guards = Guards::of(factory, settings, &temp);
         for end in writes.iter().filter_map(|one| one.walk.end.as_ref().ok()) {
             let above = end.path.ancestors().filter(|above| *above != factory && above.join(settings::FILE).is_file());

@@ -11,6 +11,7 @@ mod host;
 mod look;
 mod protected;
 mod shown;
+mod state;
 pub mod walk;
 
 use std::collections::{BTreeSet, HashSet};
@@ -28,6 +29,7 @@ use entry::Entry;
 use facts::Asked;
 use host::Ways;
 use look::Look;
+pub use state::StateFile;
 
 /// What the entries of one attempt of `step` come to; `factory` is a real path. What is dangerous, but granted as written,
 /// comes as warnings.
@@ -37,7 +39,9 @@ pub fn of_attempt(
     name: &str,
     step: &Step,
 ) -> Result<(Allowed, Vec<Finding>), Refusal> {
-    let entries = entry::of_attempt(settings, name, step);
+    let mut entries = entry::of_attempt(settings, name, step);
+    let written = entries.len();
+    entries.extend(entry::of_state(name, step)?);
     if entries.is_empty() {
         return Ok(Default::default());
     }
@@ -45,7 +49,11 @@ pub fn of_attempt(
     let mut look = Look::at_launch();
     let facts = ways.facts(settings, &mut look);
     let asked = ways.ask(entries);
+    let (of_settings, of_state) = asked.split_at(written);
+    let dangers = danger::all(factory, settings, &facts);
+    state::check(of_state, &facts, &dangers)?;
     let mut allowed = decide::allowed(&asked, &facts)?;
+    state::keep_programs(&mut allowed, of_state, &facts)?;
     host::provide(&allowed.hide)?;
     if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
@@ -53,10 +61,9 @@ pub fn of_attempt(
         allowed.links.sort();
         allowed.links.dedup();
     }
-    let dangers = danger::all(factory, settings, &facts);
     let mounted: HashSet<&PathBuf> = allowed.read.iter().chain(&allowed.write).collect();
     let is_mounted = |one: &&Asked| one.walk.end.as_ref().is_ok_and(|end| mounted.contains(&end.path));
-    let warned = asked.iter().filter(is_mounted);
+    let warned = of_settings.iter().filter(is_mounted);
     let warnings = warned.filter_map(|one| danger::warning(one, &dangers, Some(&mut look))).collect();
     Ok((allowed, warnings))
 }
@@ -84,7 +91,7 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
     let facts = ways.facts(settings, &mut look);
     let dangers = danger::all(factory, settings, &facts);
     let (mut errors, mut warnings, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let mut judge = |key: String, entries: Vec<Entry>| {
+    let mut judge = |ways: &mut Ways, key: String, entries: Vec<Entry>| {
         let asked = ways.ask(entries);
         let verdicts = decide::judge(&asked, &facts);
         let mounts = verdicts.iter().filter(|verdict| matches!(verdict, Ok(Verdict::Mount(_)))).count();
@@ -100,8 +107,13 @@ pub fn findings(factory: &Path, settings: &Settings) -> (Vec<Finding>, Vec<Findi
             }
         }
     };
-    for (name, step) in settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step)) {
-        judge(format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
+    let sandboxed = || settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step));
+    for (name, step) in sandboxed() {
+        judge(&mut ways, format!("steps.{name}.sandbox"), entry::of_attempt(settings, name, step));
+    }
+    for (name, step) in sandboxed() {
+        let checked = entry::of_state(name, step).and_then(|state| state::check(&ways.ask(state), &facts, &dangers));
+        errors.extend(checked.err().map(|refusal| finding::of_state(name, &refusal)));
     }
     if look.stopped {
         stderr::say("too much to look at: not all sockets, checkouts and factories in what is allowed were found");

@@ -38,14 +38,18 @@ impl Guards {
         cache.into_iter().for_each(|cache| {
             guards.add(Guard::kept(cache, "what kusaw prepares for launches", Extent::All));
         });
-        programs().into_iter().for_each(|(place, what)| guards.add(Guard::kept(place, what, Extent::All)));
+        programs()
+            .into_iter()
+            .for_each(|(place, what)| guards.add(Guard { program: true, ..Guard::kept(place, what, Extent::All) }));
         if geteuid().is_root() {
             // Nobody else can write there, and all that runs outside comes from it.
             let system = ["/usr", "/lib", "/lib64"].map(|place| Guard::kept(place.into(), "the system", Extent::All));
             system.into_iter().for_each(|guard| guards.add(guard));
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
-        path::folders(&path).for_each(|folder| guards.add(Guard::kept(folder, "a folder of PATH", Extent::Entries)));
+        path::folders(&path).for_each(|folder| {
+            guards.add(Guard { program: true, ..Guard::kept(folder, "a folder of PATH", Extent::Entries) });
+        });
         for (name, repo) in &settings.repos {
             let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
             guards.add(Guard::kept(place.clone(), format!("repo {name}"), Extent::Nothing));
@@ -79,7 +83,8 @@ impl Guards {
     /// One whose place is a path as it is named.
     fn add(&mut self, guard: Guard) {
         for (link, _) in walk(&guard.place).links {
-            self.all.push(Guard::kept(link, format!("a link to {}", guard.what), Extent::Itself));
+            let what = format!("a link to {}", guard.what);
+            self.all.push(Guard { program: guard.program, ..Guard::kept(link, what, Extent::Itself) });
         }
         self.all.push(Guard { place: as_far_as_real(&guard.place), ..guard });
     }
@@ -92,13 +97,13 @@ fn programs() -> Vec<(PathBuf, String)> {
         let stage = own.with_file_name("kusaw-enter");
         programs.extend([(own, "kusaw itself".into()), (stage, "kusaw's own stage".into())]);
     }
-    let agents = provider::ALL.iter().map(|provider| provider.executable);
+    let agents = provider::ALL.iter().flat_map(|provider| provider.executables.iter().copied());
     for name in ["bwrap", "git"].into_iter().chain(agents) {
         programs.extend(path::find(name).map(|found| (found, format!("the program {name}"))));
     }
     for provider in provider::ALL {
         let root = provider::installed(provider).and_then(|(_, root)| root);
-        programs.extend(root.map(|root| (root, format!("what {} is installed in", provider.executable))));
+        programs.extend(root.map(|root| (root, format!("what {} is installed in", provider.name))));
     }
     programs
 }

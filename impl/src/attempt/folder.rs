@@ -25,6 +25,12 @@ pub struct Folder {
     pub id: String,
     /// Its real path.
     pub path: PathBuf,
+    /// None of one that is only planned.
+    made: Option<Made>,
+}
+
+#[derive(Debug)]
+struct Made {
     /// Locked, flock(2), as long as this kusaw lives: what is in an attempt that nobody holds is left over.
     fd: Flock<OwnedFd>,
     outcome: File,
@@ -95,7 +101,12 @@ impl Folder {
             mkdirat(&*fd, part, Mode::S_IRWXU).map_err(|e| failed(&e))?;
         }
         let outcome = new_file(&fd, OUTCOME_UNFINISHED).map_err(|e| failed(&e))?;
-        Ok(Folder { path: attempts.join(&id), id, fd, outcome })
+        Ok(Folder { path: attempts.join(&id), id, made: Some(Made { fd, outcome }) })
+    }
+
+    /// The folder as it would be; nothing is made, and nothing can be recorded in it.
+    pub fn planned(factory: &Path, id: &str) -> Folder {
+        Folder { id: id.into(), path: factory.join("attempts").join(id), made: None }
     }
 
     /// The step's own folder.
@@ -111,15 +122,17 @@ impl Folder {
     /// A new record beside them, for appending.
     pub fn record(&self, name: &str) -> Result<File, Refusal> {
         let failed = |e| Refusal::new(Reason::AttemptFolder, format!("{}: {e}", self.path.join(name).display()));
-        new_file(&self.fd, name).map_err(failed)
+        let made = self.made.as_ref().ok_or_else(|| failed(Errno::ENOENT))?;
+        new_file(&made.fd, name).map_err(failed)
     }
 
     /// Writes the outcome; it appears whole or not at all.
-    pub fn finish(mut self, record: &Record) -> io::Result<()> {
+    pub fn finish(self, record: &Record) -> io::Result<()> {
+        let Some(Made { fd, mut outcome }) = self.made else { return Err(io::ErrorKind::NotFound.into()) };
         let mut text = serde_json::to_vec_pretty(record)?;
         text.push(b'\n');
-        self.outcome.write_all(&text)?;
-        Ok(renameat(&*self.fd, OUTCOME_UNFINISHED, &*self.fd, "outcome.json")?)
+        outcome.write_all(&text)?;
+        Ok(renameat(&*fd, OUTCOME_UNFINISHED, &*fd, "outcome.json")?)
     }
 }
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::Attempt;
 use super::environment;
+use super::exchange::Exchanged;
 use super::left;
 use super::repos::{Repos, Views};
 use super::temp::TempFolder;
-use crate::allow::Allowed;
+use crate::allow::{Allowed, StateFile};
 use crate::backend::{Launch, bubblewrap};
 use crate::egress::inject::route::{PLACEHOLDER, Route};
 use crate::egress::{Egress, grant::Grant, settle};
@@ -17,7 +18,8 @@ use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
-use crate::reach::{self, Connect, Reach};
+use crate::provider::{self, state};
+use crate::reach::{self, Connect, Reach, Shown, Temp};
 use crate::secrets::Variable;
 use crate::settings::{allowlist, inject};
 use crate::stderr;
@@ -27,7 +29,7 @@ impl Attempt<'_> {
     pub(super) fn sandboxed(
         &self,
         repos: &Repos,
-        allowed: Allowed,
+        mut allowed: Allowed,
         secrets: &[Variable],
         git: &mut Vec<RepoOutcome>,
     ) -> Result<End, Refusal> {
@@ -42,7 +44,9 @@ impl Attempt<'_> {
         let waiting = bubblewrap::start(&self.connect())?;
         let temp = TempFolder::make().map_err(|e| setup("private temp folder", e))?;
         let views = repos.show(&self.folder)?;
-        let reach = self.reach(&temp, &views, program, allowed);
+        let files = std::mem::take(&mut allowed.files);
+        let mut reach = self.reach(&temp.temp, &views, program, allowed);
+        let exchanged = exchange(&files, &mut reach)?;
         if reach.ports().len() > kusaw_enter::channel::MAX_PORTS {
             return Err(Refusal::new(Reason::NotImplemented, "more than 63 entries of the form localhost:PORT"));
         }
@@ -68,7 +72,9 @@ impl Attempt<'_> {
         let launch =
             Launch { argv: &argv, cwd: &cwd, reach: &reach, secrets, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
-        // The sandbox is dead: nothing can be refused any more, so the summary is exact.
+        // The sandbox is dead.
+        exchanged.into_iter().for_each(|one| one.give_back().unwrap_or_else(stderr::warn));
+        // Nothing can be refused any more, so the summary is exact.
         if !egress.is_none_or(Egress::finish) {
             self.folder.record(left::UNSETTLED).map_or_else(stderr::warn, drop);
         }
@@ -96,12 +102,13 @@ impl Attempt<'_> {
         }
     }
 
-    fn reach(&self, temp: &TempFolder, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
+    /// What the step can reach: of its settings, its folder, its repos' views, and the caller's environment. Nothing is made.
+    pub(super) fn reach(&self, temp: &Temp, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
         let home = reach::home();
         let is_own = std::env::var_os("HOME").is_some_and(|own| home == Path::new(&own));
         let mut reach = Reach {
             home,
-            temp: temp.temp.clone(),
+            temp: temp.clone(),
             home_is_open: allowed.home_is_open && is_own,
             read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
             write: [self.folder.artifacts()].into_iter().chain(views.worktrees()).chain(allowed.write).collect(),
@@ -116,8 +123,18 @@ impl Attempt<'_> {
         reach.hide_private();
         let caller: Vec<_> = std::env::vars_os().collect();
         reach.env = environment::inside(&reach, &caller, &self.env());
+        reach.env.extend(self.of_agent());
         reach.env.extend(self.injected(&reach.connect));
         reach
+    }
+
+    /// The variables by which the step's agent finds its state; the step's own `env:` has them already.
+    fn of_agent(&self) -> Vec<(OsString, OsString)> {
+        let own = &self.step.env;
+        let state = provider::of(self.step)
+            .and_then(|provider| provider.state(&reach::home(), |name| state::variable(own, name)).ok());
+        let variables = state.into_iter().flat_map(|state| state.variables);
+        variables.filter(|(name, _)| !own.contains_key(*name)).map(|(name, value)| (name.into(), value)).collect()
     }
 
     /// The variables of injected keys: the local address, and the placeholder. The step's own `env:` names none of them.
@@ -137,4 +154,23 @@ impl Attempt<'_> {
         let grant = allowlist::grant(self.settings, self.name, self.step);
         grant.map_or(Connect::Anywhere, |grant| Connect::Allowed(Grant { inject: self.routes.clone(), ..grant }))
     }
+}
+
+/// Copies of the agent's files, each where the agent looks for it.
+fn exchange(files: &[StateFile], reach: &mut Reach) -> Result<Vec<Exchanged>, Refusal> {
+    let mut exchanged = Vec::new();
+    for file in files {
+        let failed =
+            |e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("a copy of {}: {e}", file.real.display()));
+        let copy = match file.named.strip_prefix(&reach.home) {
+            Ok(below) if !reach.home_is_open => reach.temp.home().join(below),
+            _ => {
+                let from = reach.temp.root.join(format!("state-{}", exchanged.len()));
+                reach.parts.push(Shown { from: from.clone(), to: file.real.clone(), write: true });
+                from
+            }
+        };
+        exchanged.push(Exchanged::take(file, copy).map_err(failed)?);
+    }
+    Ok(exchanged)
 }

@@ -2,13 +2,16 @@
 //! before the step is executed ends in a refusal; a required step is never executed any other way.
 
 mod environment;
+mod exchange;
 pub mod folder;
 mod intake;
 mod launch;
 pub mod left;
 mod leftover;
 mod load;
+mod merge;
 mod per_repo;
+pub mod profile;
 mod repos;
 mod setup;
 pub mod temp;
@@ -25,7 +28,7 @@ use crate::builtin;
 use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
-use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
+use crate::outcome::{End, Reason, Refusal, RunExit, RunState, StepOutcome, timestamp};
 use crate::provider;
 use crate::reach::{self, Connect};
 use crate::secrets::{self, Variable};
@@ -41,11 +44,7 @@ use repos::Repos;
 pub fn run(factory: &Path, step: &str, id: Option<&str>, report: &dyn Fn(&Refusal) -> i32) -> Result<i32, Refusal> {
     let (factory, settings) = load(factory)?;
     left::settle(&factory);
-    let Some(found) = settings.steps.get(step) else {
-        let known: Vec<&str> = settings.steps.keys().map(String::as_str).collect();
-        let complaint = Complaint::new(&factory.join(settings::FILE), "", (0, 0), "steps", format!("no step {step:?}"));
-        return Err(Refusal::new(Reason::UnknownStep, complaint.did_you_mean(step, &known)));
-    };
+    let found = named(&factory, &settings, step)?;
     // The user is asked before anything is made, and once.
     let is_asked = found.provider.is_some() && found.prompt.is_none();
     let asked = is_asked.then(|| intake::prompt(step)).transpose()?;
@@ -55,9 +54,19 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>, report: &dyn Fn(&Refusa
     }
 }
 
+/// The step of this name.
+fn named<'a>(factory: &Path, settings: &'a Settings, name: &str) -> Result<&'a Step, Refusal> {
+    settings.steps.get(name).ok_or_else(|| {
+        let known: Vec<&str> = settings.steps.keys().map(String::as_str).collect();
+        let complaint = Complaint::new(&factory.join(settings::FILE), "", (0, 0), "steps", format!("no step {name:?}"));
+        Refusal::new(Reason::UnknownStep, complaint.did_you_mean(name, &known))
+    })
+}
+
 fn unfit(wrong: inject::Wrong) -> Refusal {
     Refusal { fix: Some(wrong.fix), ..Refusal::new(Reason::BadSettings, wrong.what) }
 }
+
 struct Attempt<'a> {
     factory: &'a Path,
     settings: &'a Settings,
@@ -80,12 +89,24 @@ impl<'a> Attempt<'a> {
         asked: Option<&str>,
         id: Option<&str>,
     ) -> Result<Self, Refusal> {
+        Self::in_folder(factory, settings, name, step, asked, || Folder::make(factory, id))
+    }
+
+    /// With the folder that `make` makes, once nothing else is wrong with the step.
+    fn in_folder(
+        factory: &'a Path,
+        settings: &'a Settings,
+        name: &'a str,
+        step: &'a Step,
+        asked: Option<&str>,
+        make: impl FnOnce() -> Result<Folder, Refusal>,
+    ) -> Result<Self, Refusal> {
         let effective = settings::effective::of(settings, step);
         let injected = inject::of(settings, step).map_err(unfit)?;
         let routes = injected.into_iter().map(|one| Ok(one.route(segment()?))).collect::<std::io::Result<_>>();
         let routes = routes.map_err(|e| Refusal::new(Reason::SetupFailed, e))?;
         let prompt = step.prompt.clone().or_else(|| asked.map(Into::into));
-        Ok(Attempt { folder: Folder::make(factory, id)?, factory, settings, name, step, effective, prompt, routes })
+        Ok(Attempt { folder: make()?, factory, settings, name, step, effective, prompt, routes })
     }
 
     /// Executes the step and writes the outcome; the value is the exit code.
@@ -206,8 +227,9 @@ impl<'a> Attempt<'a> {
         if !wrapped {
             return Ok((argv, None));
         }
-        let (program, root) = provider::installed(provider)
-            .ok_or_else(|| Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executable)))?;
+        let (program, root) = provider::installed(provider).ok_or_else(|| {
+            Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executables.join(" or ")))
+        })?;
         argv[0] = program.into();
         Ok((argv, root))
     }
@@ -223,7 +245,7 @@ impl<'a> Attempt<'a> {
             outcome => outcome,
         });
         let code = match (result, outcome) {
-            (_, StepOutcome::NotImported) => outcome::NOT_IMPORTED,
+            (_, StepOutcome::NotImported) => RunExit::NotImported.code(),
             (Ok(end), _) => end.exit_code(),
             (Err(refusal), _) => refusal.exit_code(),
         };

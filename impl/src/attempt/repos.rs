@@ -38,6 +38,34 @@ impl Repos {
         Ok(Repos(made))
     }
 
+    /// Where the step's first repository itself lies.
+    pub fn first_place(factory: &Path, settings: &Settings, step: &Step) -> Option<PathBuf> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let repo = settings.repos.get(&step.repos.first()?.value)?;
+        Some(worktree::place(&repo.path.value, factory, home.as_deref()))
+    }
+
+    /// As they would be made: nothing is.
+    pub fn planned(factory: &Path, settings: &Settings, step: &Step, folder: &Folder) -> Result<Repos, Refusal> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let repos = step.repos.iter().filter_map(|name| Some((&name.value, settings.repos.get(&name.value)?)));
+        let planned = repos.map(|(name, repo)| {
+            let place = worktree::place(&repo.path.value, factory, home.as_deref());
+            Worktree::planned(name, &place, &folder.worktree(name), &folder.id)
+        });
+        planned.collect::<Result<_, _>>().map(Repos)
+    }
+
+    /// What would be shown of their git folders.
+    pub fn plan(&self, folder: &Folder) -> Result<Views, Refusal> {
+        let view = |worktree: &Worktree| {
+            let failed = |what| Refusal::new(Reason::GitFolder, format!("{}: {what}", worktree.common.display()));
+            let store = Store::of(&folder.path, &worktree.repo);
+            View::planned(worktree, &folder.id, &store).map(|view| (store, view)).map_err(failed)
+        };
+        Ok(Views { attempt: folder.path.clone(), all: self.0.iter().map(view).collect::<Result<_, _>>()? })
+    }
+
     /// Their folders.
     pub fn worktrees(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|worktree| worktree.at.as_path())

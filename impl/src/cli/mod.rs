@@ -5,6 +5,8 @@ mod check;
 mod config;
 mod doctor;
 mod guards;
+mod outcomes;
+mod profile;
 mod providers;
 mod run;
 mod serve;
@@ -18,7 +20,7 @@ use clap::{Parser, Subcommand};
 
 use crate::allow;
 use crate::attempt;
-use crate::outcome::{Reason, Refusal};
+use crate::outcome::{Exit, Reason, Refusal};
 use crate::settings::{self, Settings};
 use crate::stderr;
 
@@ -56,6 +58,15 @@ enum Command {
     /// The agent CLIs that a step can be run by, and what such a step can require
     Providers {
         /// As one JSON list
+        #[arg(long)]
+        json: bool,
+    },
+    /// Every run state, step outcome, reason with its fix, warning and exit code that there is
+    Outcomes {
+        /// As the page of the documentation
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+        /// As one JSON object
         #[arg(long)]
         json: bool,
     },
@@ -110,6 +121,17 @@ enum SandboxCommand {
         #[arg(long)]
         json: bool,
     },
+    /// What would be executed for a step on this machine; nothing is started, and no attempt made
+    Profile {
+        /// Name of the step
+        step: String,
+        /// Of which platform
+        #[arg(long, value_enum, default_value = "linux")]
+        platform: profile::Platform,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Subcommand)]
@@ -132,27 +154,39 @@ pub fn main() -> i32 {
         },
         Command::Serve => match factory(arguments.factory) {
             Ok(factory) => serve::serve(&factory),
-            Err(refusal) => service::unreadable(&refusal),
+            Err(refusal) => told(&refusal).code(),
         },
         Command::Service(ServiceCommand::Status { json }) => match factory(arguments.factory) {
-            Ok(factory) => service::status(&factory, json),
-            Err(refusal) => service::unreadable(&refusal),
+            Ok(factory) => service::status(&factory, json).code(),
+            Err(refusal) => told(&refusal).code(),
         },
         Command::Validate { json } => match factory(arguments.factory) {
-            Ok(factory) => validate::validate(&factory, json),
-            Err(refusal) => validate::unreadable(&refusal, json),
+            Ok(factory) => validate::validate(&factory, json).code(),
+            Err(refusal) => validate::unreadable(&refusal, json).code(),
         },
         Command::Providers { json } => match settings_if_any(arguments.factory) {
             Ok(settings) => providers::providers(settings.as_ref(), json),
-            Err(refusal) => report(&refusal),
+            Err(refusal) => told(&refusal).code(),
         },
+        Command::Outcomes { markdown, json } => {
+            let form = match (markdown, json) {
+                (true, _) => outcomes::Form::Markdown,
+                (_, true) => outcomes::Form::Json,
+                _ => outcomes::Form::Text,
+            };
+            outcomes::outcomes(form).code()
+        }
         Command::Config(ConfigCommand::Set { key, secret }) => config::set(arguments.factory, &key, secret),
         Command::Config(ConfigCommand::List { json }) => config::list(arguments.factory, json),
         Command::Config(ConfigCommand::Unset { key }) => config::unset(arguments.factory, &key),
-        Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json),
+        Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json).code(),
         Command::Sandbox(SandboxCommand::Doctor { json }) => {
             let done = factory(arguments.factory).and_then(|factory| doctor::doctor(&factory, json));
-            done.unwrap_or_else(|refusal| report(&refusal))
+            done.unwrap_or_else(|refusal| told(&refusal)).code()
+        }
+        Command::Sandbox(SandboxCommand::Profile { step, platform, json }) => {
+            let done = factory(arguments.factory).and_then(|factory| profile::profile(&factory, &step, platform, json));
+            done.unwrap_or_else(|refusal| told(&refusal)).code()
         }
         Command::Inside { order } => doctor::inside(&order),
     }
@@ -164,6 +198,15 @@ fn settings_if_any(given: Option<PathBuf>) -> Result<Option<Settings>, Refusal> 
         return Ok(None);
     }
     attempt::load(&factory(given)?).map(|(_, settings)| Some(settings))
+}
+
+/// Prints a refusal as every command but `run` does, which has exit codes of its own.
+fn told(refusal: &Refusal) -> Exit {
+    report(refusal);
+    match refusal.reason {
+        Reason::BadSettings | Reason::UnknownStep => Exit::Usage,
+        _ => Exit::Findings,
+    }
 }
 
 /// Prints a refusal and returns its exit code.

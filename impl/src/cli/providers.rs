@@ -12,7 +12,7 @@ use crate::settings::{Network, Settings};
 struct Row {
     name: &'static str,
     default: bool,
-    executable: &'static str,
+    executables: &'static [&'static str],
     hosts: &'static [&'static str],
     capabilities: Vec<State>,
 }
@@ -41,7 +41,7 @@ fn row(provider: &'static Provider, network: Network) -> Row {
     Row {
         name: provider.name,
         default: provider.name == provider::DEFAULT.name,
-        executable: provider.executable,
+        executables: provider.executables,
         hosts: provider.egress,
         capabilities: capability::ALL.iter().map(state).collect(),
     }
@@ -50,5 +50,10 @@ fn row(provider: &'static Provider, network: Network) -> Row {
 fn line(row: &Row) -> String {
     let default = if row.default { " (default)" } else { "" };
     let states: String = row.capabilities.iter().map(|one| format!("  {}: {}", one.name, one.state)).collect();
-    format!("{}{default}\n  program: {}\n  hosts: {}\n{states}\n", row.name, row.executable, row.hosts.join(", "))
+    format!(
+        "{}{default}\n  program: {}\n  hosts: {}\n{states}\n",
+        row.name,
+        row.executables.join(", "),
+        row.hosts.join(", ")
+    )
 }

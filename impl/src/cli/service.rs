@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::check::{self, Status};
 use crate::attempt;
-use crate::outcome::{Reason, Refusal};
+use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
@@ -29,31 +29,24 @@ struct Serve {
     problem: Option<String>,
 }
 
-/// Prints the report; the value is the exit code: 0 = it runs and steps can be sandboxed, 1 = one of the two is not so, 2 = the
-/// settings cannot be used.
-pub fn status(factory: &Path, json: bool) -> i32 {
-    let factory = match attempt::load(factory) {
-        Ok((factory, _)) => factory,
-        Err(refusal) => return unreadable(&refusal),
+/// Prints the report: fine where it runs and steps can be sandboxed.
+pub fn status(factory: &Path, json: bool) -> Exit {
+    let (factory, settings) = match attempt::load(factory) {
+        Ok(loaded) => loaded,
+        Err(refusal) => return super::told(&refusal),
     };
     let signals = match Signals::take() {
         Ok(signals) => signals,
-        Err(e) => return super::report(&Refusal::new(Reason::SetupFailed, format!("signals: {e}"))),
+        Err(e) => return super::told(&Refusal::new(Reason::SetupFailed, format!("signals: {e}"))),
     };
-    let report = Report { serve: of(&factory), sandbox: check::status(&signals) };
+    let report = Report { serve: of(&factory), sandbox: check::status(&settings, &signals) };
     let text = match json {
         true => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
         false => text(&report),
     };
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    i32::from(!report.serve.running || !report.sandbox.available)
-}
-
-/// Wrong settings, as wrong usage.
-pub fn unreadable(refusal: &Refusal) -> i32 {
-    super::report(refusal);
-    2
+    Exit::of(report.serve.running && report.sandbox.available)
 }
 
 fn of(factory: &Path) -> Serve {

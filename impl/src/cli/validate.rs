@@ -1,5 +1,6 @@
 //! `kusaw validate`: reads the settings as a run does and tells what a launch would refuse, what opens more than it should
-//! (W2), and whether this machine can run the sandbox. Nothing of a step is made or executed.
+//! (W2), which programs will not find the proxy (W1), and whether this machine can run the sandbox. Nothing of a step is made
+//! or executed.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,15 +14,14 @@ use crate::capability;
 use crate::egress::entry;
 use crate::finding::Finding;
 use crate::handshake;
-use crate::outcome::{Reason, Refusal};
+use crate::ignoring::{self, Found};
+use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::secrets;
-use crate::settings::{Settings, Step, allowlist, attempts};
+use crate::settings::{Network, Settings, Step, allowlist, attempts};
 use crate::stderr::{one_line, printable};
 use crate::store::Store;
-
-/// Wrong settings, as wrong usage.
-const WRONG: i32 = 2;
+use crate::warning::Warning;
 
 #[derive(Serialize)]
 struct Report {
@@ -33,37 +33,38 @@ struct Report {
     sandbox: Option<Status>,
 }
 
-/// Prints the report; the value is the exit code: 0 = fine, 1 = something to tell, 2 = the settings cannot be used.
-pub fn validate(factory: &Path, json: bool) -> i32 {
+/// Prints the report.
+pub fn validate(factory: &Path, json: bool) -> Exit {
     let (factory, settings) = match attempt::load(factory) {
         Ok(loaded) => loaded,
         Err(refusal) => return unreadable(&refusal, json),
     };
     let signals = match Signals::take() {
         Ok(signals) => signals,
-        Err(e) => return super::report(&Refusal::new(Reason::SetupFailed, format!("signals: {e}"))),
+        Err(e) => return super::told(&Refusal::new(Reason::SetupFailed, format!("signals: {e}"))),
     };
     let (mut errors, mut warnings) = allow::findings(&factory, &settings);
     errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
     errors.extend(settings.steps.iter().filter_map(|(name, step)| two_values(&factory, &settings, name, step)));
-    let sandbox = sandboxed(&settings).next().map(|_| check::status(&signals));
+    let sandbox = sandboxed(&settings).next().map(|_| check::status(&settings, &signals));
     warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
+    warnings.extend(ignored(&settings));
     warnings.extend(misread(&settings));
     let report = Report { errors, warnings, sandbox };
     print(&if json { as_json(&report) } else { text(&report) });
     let available = report.sandbox.as_ref().is_none_or(|status| status.available);
-    i32::from(!report.errors.is_empty() || !report.warnings.is_empty() || !available)
+    Exit::of(report.errors.is_empty() && report.warnings.is_empty() && available)
 }
 
 /// Settings that cannot be read: the same words as at a run, another exit code. Whoever asked for an object gets one.
-pub fn unreadable(refusal: &Refusal, json: bool) -> i32 {
+pub fn unreadable(refusal: &Refusal, json: bool) -> Exit {
     if json {
         let (code, what, fix) = (refusal.reason.code(), refusal.detail.clone(), refusal.fix().to_string());
         let error = Finding { code, what, fix, ..Finding::default() };
         print(&as_json(&Report { errors: vec![error], warnings: Vec::new(), sandbox: None }));
     }
     super::report(refusal);
-    WRONG
+    Exit::Usage
 }
 
 fn print(text: &str) {
@@ -95,13 +96,34 @@ fn two_values(factory: &Path, settings: &Settings, name: &str, step: &Step) -> O
     Some(Finding { code, key, what: refusal.detail, fix, ..Finding::default() })
 }
 
+/// W1: programs that a step runs and that will not find its proxy.
+fn ignored(settings: &Settings) -> Vec<Finding> {
+    let behind_proxy = sandboxed(settings).filter(|(_, step)| allowlist::network(settings, step) == Network::Allowlist);
+    let finding = |name: &str, found: Found| Finding {
+        code: Warning::IgnoresProxy.code(),
+        key: format!("steps.{name}.run"),
+        path: printable(&found.program, 80),
+        what: format!("ignores the proxy variables ({}): in allowlist mode it reaches nothing", found.kind.what),
+        fix: found.kind.fix.into(),
+        ..Finding::default()
+    };
+    behind_proxy.flat_map(|(name, step)| ignoring::run_by(step).into_iter().map(move |f| finding(name, f))).collect()
+}
+
 /// W4: entries of allowlists that may not mean what they seem to.
 fn misread(settings: &Settings) -> Vec<Finding> {
     let steps = settings.steps.iter().filter_map(|(name, step)| Some((format!("steps.{name}.sandbox"), step.block()?)));
     let blocks = [("sandbox".to_string(), &settings.sandbox)].into_iter().chain(steps);
     let finding = |key: &str, host: &str, warning: entry::Warning| {
         let (key, host, what) = (format!("{key}.egress.allow"), printable(host, 80), warning.to_string());
-        Finding { code: "W4", key, host, what, fix: "write the hosts that are meant".into(), ..Finding::default() }
+        Finding {
+            code: Warning::Misread.code(),
+            key,
+            host,
+            what,
+            fix: Warning::Misread.fix().into(),
+            ..Finding::default()
+        }
     };
     let entries =
         blocks.flat_map(|(key, block)| block.egress.allow.iter().map(move |entry| (key.clone(), &entry.value)));
@@ -118,7 +140,7 @@ fn unlisted(factory: &Path, settings: &Settings, name: &str, step: &Step, signal
     let key = format!("steps.{name}.handshake");
     let finding = |host: String, what: &str, fix: String| {
         let (key, what) = (key.clone(), one_line(what));
-        Finding { code: "W3", key, host, what, fix, ..Finding::default() }
+        Finding { code: Warning::Unlisted.code(), key, host, what, fix, ..Finding::default() }
     };
     match handshake::ask(factory, argv, signals) {
         Err(why) => vec![finding(String::new(), &why, "correct what the handshake prints".into())],

@@ -60,7 +60,31 @@ impl View {
         };
         let failed = |e: io::Error| format!("{}: {e}", store.root.display());
         fill(store, worktree, &record, &refs).map_err(failed)?;
-        Ok(shown(store, record))
+        let is_pinned = |name: &str| store.pinned().join(name).exists();
+        Ok(shown(store, record, &is_pinned))
+    }
+
+    /// As [`View::make`] would show it, of what can be seen before: no store is made, and refs are not read.
+    ///
+    /// # Errors
+    /// What could not be read, in one line.
+    pub fn planned(worktree: &Worktree, attempt: &str, store: &Store) -> Result<View, String> {
+        let Worktree { repo, at, common, admin, .. } = worktree;
+        let record = Record {
+            version: Record::VERSION,
+            attempt: attempt.into(),
+            repo: repo.clone(),
+            namespace: format!("refs/heads/kusaw/{attempt}/"),
+            base: String::new(),
+            common: common.clone(),
+            admin: admin.clone(),
+            worktree: at.clone(),
+            objects: objects::all(common)?,
+            format: String::new(),
+            refs: String::new(),
+        };
+        let is_pinned = |name: &str| name != "shallow" || common.join(name).is_file();
+        Ok(shown(store, record, &is_pinned))
     }
 }
 
@@ -109,7 +133,7 @@ fn fill(store: &Store, worktree: &Worktree, record: &Record, refs: &Refs) -> io:
 }
 
 /// What lies where, inside.
-fn shown(store: &Store, record: Record) -> View {
+fn shown(store: &Store, record: Record, is_pinned: &dyn Fn(&str) -> bool) -> View {
     let (git, admin, pinned) = (&record.common, &record.admin, store.pinned());
     let read = |from: PathBuf, to: PathBuf| Shown { from, to, write: false };
     let write = |from: PathBuf, to: PathBuf| Shown { from, to, write: true };
@@ -123,7 +147,7 @@ fn shown(store: &Store, record: Record) -> View {
         }
     }
     for name in ["HEAD", "config", "hooks", "info", "shallow"] {
-        if pinned.join(name).exists() {
+        if is_pinned(name) {
             parts.push(read(pinned.join(name), git.join(name)));
         }
     }
@@ -207,7 +231,7 @@ mod tests {
             format: "sha1".into(),
             refs: "files".into(),
         };
-        let view = shown(&store, record);
+        let view = shown(&store, record, &|name| store.pinned().join(name).exists());
         let root = folder.path().display().to_string();
         let line = |shown: &Shown| {
             let how = if shown.write { "write" } else { "read" };

@@ -43,6 +43,19 @@ impl Worktree {
         Ok(made)
     }
 
+    /// As [`Worktree::add`] would make it; its settings are not read.
+    pub fn planned(repo: &str, place: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
+        let failed = |what: &str| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", place.display()));
+        let Folders { common, .. } = folders::of(place).ok_or_else(|| failed("not a git repository"))?;
+        // The folder's own name, or with a number behind it where that is taken: as git-worktree(1) does it.
+        let name = at.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names = std::iter::once(name.clone()).chain((1..).map(|n| format!("{name}{n}")));
+        let mut places = names.map(|name| common.join("worktrees").join(name));
+        let admin = places.find(|admin| !admin.exists()).unwrap_or_default();
+        let branch = format!("kusaw/{id}/main");
+        Ok(Worktree { repo: repo.into(), at: at.into(), common, admin, branch, settings: Vec::new() })
+    }
+
     fn fill(&mut self) -> Result<(), String> {
         let (at, branch) = (self.at.as_os_str(), OsStr::new(&self.branch));
         let add = ["worktree", "add", "-q", "--no-checkout"].map(OsStr::new).into_iter().chain([at, branch]);

@@ -46,6 +46,16 @@ pub fn network(settings: &Settings, step: &Step) -> Network {
     step.block().and_then(|block| block.network).or(settings.sandbox.network).unwrap_or(Network::Open)
 }
 
+impl Network {
+    /// The word of the settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Network::Open => "open",
+            Network::Allowlist => "allowlist",
+        }
+    }
+}
+
 /// Entries that are none were refused by `validate`.
 fn written(key: &str, block: &Sandbox) -> Vec<Listed> {
     let entries = block.egress.allow.iter().filter_map(|written| Entry::parse(&written.value).ok());

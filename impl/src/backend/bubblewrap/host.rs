@@ -23,13 +23,18 @@ const PROC_MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", 
 
 /// The facts, with the prepared /etc made if it is not there yet; it is held as long as the second value lives.
 pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
-    let root = nix::unistd::geteuid().is_root();
-    home_below_usr()?;
     let prepared = etc::prepare(reach)
         .map_err(|e| Refusal::new(Reason::SetupFailed, format!("the prepared /etc could not be made: {e}")))?;
+    Ok((facts(reach, &prepared.path)?, prepared))
+}
+
+/// The facts, with the /etc that is or would be prepared.
+pub fn facts(reach: &Reach, etc: &Path) -> Result<Host, Refusal> {
+    let root = nix::unistd::geteuid().is_root();
+    home_below_usr()?;
     let mut host = Host {
-        empty: prepared.path.join(etc::EMPTY),
-        etc: prepared.path.clone(),
+        empty: etc.join(etc::EMPTY),
+        etc: etc.into(),
         files: reach.hide.iter().filter(|place| !place.is_dir()).cloned().collect(),
         hidden: hidden(),
         proc_read_only: paths(PROC_READ_ONLY).filter(|p| root && p.exists()).collect(),
@@ -47,7 +52,7 @@ pub fn read(reach: &Reach) -> Result<(Host, Etc), Refusal> {
             _ => {}
         }
     }
-    Ok((host, prepared))
+    Ok(host)
 }
 
 /// What lies below /usr and must not be shown with it: other people's sources, and a home.

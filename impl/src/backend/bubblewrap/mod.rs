@@ -10,7 +10,7 @@ mod plan;
 mod spawn;
 
 use std::env;
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::outcome::{End, Reason, Refusal};
 use crate::process::command::{self, Bounds};
 use crate::process::grace::Grace;
 use crate::process::path;
-use crate::reach::Connect;
+use crate::reach::{Connect, Reach};
 use conversation::Conversation;
 pub use host::hidden;
 pub use spawn::Waiting;
@@ -41,8 +41,31 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// Starts bubblewrap, which takes its time, and waits for what `launch` tells it. The kernel kills it when the calling thread
 /// ends.
 pub fn start(connect: &Connect) -> Result<Waiting, Refusal> {
-    let name = if *connect == Connect::Anywhere { c"__enter" } else { c"__egress-bridge" };
-    spawn::spawn(&find()?, name, &spawn::open_stage()?)
+    spawn::spawn(&find()?, stage_name(connect), &spawn::open_stage()?)
+}
+
+fn stage_name(connect: &Connect) -> &'static CStr {
+    if *connect == Connect::Anywhere { c"__enter" } else { c"__egress-bridge" }
+}
+
+/// What a launch with this reach would execute, and what it would tell it: the same plan, with nothing made or started.
+pub struct Planned {
+    /// bubblewrap.
+    pub program: PathBuf,
+    /// Its argv.
+    pub argv: Vec<String>,
+    /// What comes in the descriptor of its `--args`.
+    pub arguments: Vec<OsString>,
+}
+
+/// See [`Planned`].
+pub fn planned(reach: &Reach) -> Result<Planned, Refusal> {
+    let host = host::facts(reach, &etc::planned(reach))?;
+    Ok(Planned {
+        program: find()?,
+        argv: spawn::argv(stage_name(&reach.connect)).map(|word| word.to_string_lossy().into_owned()).into(),
+        arguments: plan::arguments(reach, &host),
+    })
 }
 
 /// Runs one step in its sandbox and returns how it ended. Blocks the calling thread, which is the one that started

@@ -96,7 +96,7 @@ pub fn spawn(program: &Path, name: &CStr, stage: &File) -> Result<Waiting, Refus
             actions.add_dup2(high.as_raw_fd(), target)?;
             sources.push(high);
         }
-        let argv = [c"bwrap", c"--args", ARGS_TEXT, c"--", EXE_PATH, name, CTL_TEXT, EXE_TEXT];
+        let argv = argv(name);
         let none: [&CStr; 0] = [];
         Ok(posix_spawn(program, &actions, &attributes()?, &argv, &none)?.as_raw())
     };
@@ -108,6 +108,11 @@ pub fn spawn(program: &Path, name: &CStr, stage: &File) -> Result<Waiting, Refus
     })?;
     let sandbox = Sandbox { pid, pidfd, ctl, diagnosis: File::from(diagnosis) };
     Ok(Waiting { sandbox: Some(sandbox), arguments: File::from(arguments) })
+}
+
+/// What is executed; `name` is what the stage is called in its argv.
+pub fn argv(name: &CStr) -> [&CStr; 8] {
+    [c"bwrap", c"--args", ARGS_TEXT, c"--", EXE_PATH, name, CTL_TEXT, EXE_TEXT]
 }
 
 impl Waiting {

@@ -21,6 +21,9 @@ const HEAD: u64 = 4096;
 pub struct Order {
     /// `HOST:PORT` of an allowed host, where there is one.
     pub allowed: Option<String>,
+    /// Why there is none.
+    #[serde(skip)]
+    pub none: String,
     /// `HOST:PORT` of a blocked one.
     pub blocked: String,
     /// Addresses past the proxy.

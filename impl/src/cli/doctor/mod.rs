@@ -1,5 +1,5 @@
 //! `kusaw sandbox doctor`: what each step of this factory can connect to and why, where its proxy is, which programs
-//! will not find it (W1), and P5 to P7. Keys that are injected are named and never read.
+//! will not find it (W1), which secrets a launch would not find, and P5 to P7. Keys that are injected are named and never read.
 
 mod inside;
 mod probes;
@@ -11,19 +11,24 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::check::{self, Status};
 use crate::attempt;
 use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::ignoring::{self, Ignoring};
-use crate::outcome::{Reason, Refusal};
+use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
 use crate::settings::{Mode, Settings, Step, allowlist, attempts, effective, inject};
+use crate::store::Store;
+use crate::warning;
 pub use inside::inside;
 use probes::{Probe, Verdict};
 
 #[derive(Serialize)]
 struct Report {
+    /// Whether steps can be sandboxed here, as every other command tells it.
+    sandbox: Status,
     steps: Vec<StepReport>,
     /// Where the proxy is reached, inside.
     proxy: String,
@@ -53,6 +58,14 @@ struct StepReport {
     allow: Vec<Listed>,
     /// Names of the keys that are added outside.
     inject: Vec<String>,
+    /// Secrets that a launch of it would not find.
+    missing: Vec<Missing>,
+}
+
+#[derive(Serialize)]
+struct Missing {
+    secret: String,
+    fix: String,
 }
 
 #[derive(Serialize)]
@@ -71,14 +84,14 @@ struct Warning {
     steps: Vec<String>,
 }
 
-/// Prints the report; the value is the exit code: 0 = every probe that could be tried held, 1 = one did not, or none
-/// could be.
-pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
+/// Prints the report: fine where steps can be sandboxed, none lacks a secret, and every probe that could be tried held.
+pub fn doctor(factory: &Path, json: bool) -> Result<Exit, Refusal> {
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let (factory, settings) = attempt::load(factory)?;
     let (tried_with, grant) = to_try(&settings).unzip();
     let tried = probes::try_all(&grant.unwrap_or_default(), &signals);
     let report = Report {
+        sandbox: check::status(&settings, &signals),
         steps: settings.steps.iter().flat_map(|(name, step)| of_attempts(&settings, name, step)).collect(),
         proxy: format!("http://127.0.0.1:{PROXY_PORT}"),
         socket: factory.join(SOCKET),
@@ -95,8 +108,9 @@ pub fn doctor(factory: &Path, json: bool) -> Result<i32, Refusal> {
     };
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    let fine = !report.probes.is_empty() && report.probes.iter().all(|probe| probe.verdict != Verdict::Failed);
-    Ok(i32::from(!fine))
+    let held = !report.probes.is_empty() && report.probes.iter().all(|probe| probe.verdict != Verdict::Failed);
+    let lacks = report.steps.iter().any(|step| !step.missing.is_empty());
+    Ok(Exit::of(held && report.sandbox.available && !lacks))
 }
 
 /// The first sandboxed step with an allowlist that has a host to ask, or else the first with any, and what it may
@@ -124,6 +138,7 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
     // What is wrong with them was refused when the settings were read.
     let injected = listed.as_ref().and_then(|_| inject::of(settings, step).ok()).unwrap_or_default();
     StepReport {
+        missing: injected.iter().filter(|one| !is_stored(&one.secret)).map(|one| missing(&one.secret)).collect(),
         inject: injected.into_iter().map(|one| one.name).collect(),
         name: name.into(),
         repo: None,
@@ -138,19 +153,34 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
     }
 }
 
+/// Whether there is such a secret; it is not read.
+fn is_stored(secret: &str) -> bool {
+    Store::own().is_ok_and(|store| store.has(secret))
+}
+
+fn missing(secret: &str) -> Missing {
+    Missing { secret: secret.into(), fix: format!("kusaw config set {secret} --secret") }
+}
+
 fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
-    let runs = |step: &Step| step.run.iter().flatten().next().is_some_and(|p| ignoring::kind_of(p) == Some(kind));
+    let runs = |step: &Step| ignoring::run_by(step).iter().any(|found| found.kind == kind);
     let in_allowlist = settings.steps.iter().filter(|(name, step)| {
         attempts::any_sandboxed(settings, step) && allowlist::of(settings, name, step).is_some()
     });
     let steps = in_allowlist.filter(|(_, step)| runs(step)).map(|(name, _)| name.clone()).collect();
-    Warning { code: "W1", what: kind.what, programs: kind.programs, fix: kind.fix, steps }
+    Warning {
+        code: warning::Warning::IgnoresProxy.code(),
+        what: kind.what,
+        programs: kind.programs,
+        fix: kind.fix,
+        steps,
+    }
 }
 
 fn text(report: &Report) -> String {
-    let mut out = String::from("steps\n");
+    let mut out = format!("sandbox: {}\n\nsteps\n", report.sandbox);
     // Writing to a string cannot fail.
-    for StepReport { name, repo, mode, why, network, allow, inject } in &report.steps {
+    for StepReport { name, repo, mode, why, network, allow, inject, missing } in &report.steps {
         let of_repo = repo.iter().map(|repo| format!("repo {repo}: ")).collect::<String>();
         let _ = writeln!(out, "  {name}: {of_repo}{mode} ({why}), network {network}");
         for Listed { entry, origin } in allow {
@@ -158,6 +188,9 @@ fn text(report: &Report) -> String {
         }
         for key in inject {
             let _ = writeln!(out, "    inject {key}");
+        }
+        for Missing { secret, fix } in missing {
+            let _ = writeln!(out, "    MISSING secret {secret}: a launch is refused (fix: {fix})");
         }
     }
     let host = if report.served { "kusaw serve, which runs" } else { "each kusaw run; kusaw serve does not run" };
@@ -168,9 +201,9 @@ fn text(report: &Report) -> String {
         report.socket.display()
     );
     let _ = writeln!(out, "\nin allowlist mode these ignore the proxy and reach nothing (W1):");
-    for Warning { code, what, fix, steps, .. } in &report.warnings {
+    for Warning { code, what, programs, fix, steps } in &report.warnings {
         let here = if steps.is_empty() { String::new() } else { format!(" [steps: {}]", steps.join(", ")) };
-        let _ = writeln!(out, "  {code} {what}{here}\n     {fix}");
+        let _ = writeln!(out, "  {code} {what}: {}{here}\n     {fix}", programs.join(", "));
     }
     let step = report.tried_with.as_ref().map(|step| format!("what step {step} may reach"));
     let _ = writeln!(out, "\ntried by a launch, with {}:", step.as_deref().unwrap_or("nothing allowed"));
@@ -181,6 +214,10 @@ fn text(report: &Report) -> String {
             Verdict::NotTried => "not tried",
         };
         let _ = writeln!(out, "{id} {verdict:<9} {promise} ({seen})");
+    }
+    let not_tried: Vec<&str> = report.probes.iter().filter(|p| p.verdict == Verdict::NotTried).map(|p| p.id).collect();
+    if !not_tried.is_empty() {
+        let _ = writeln!(out, "{}: not shown to hold", not_tried.join(", "));
     }
     for (reason, fix) in report.reason.iter().zip(&report.fix) {
         let _ = writeln!(out, "P5 to P7 could not be tried: {reason}\nfix: {fix}");

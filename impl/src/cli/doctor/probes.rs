@@ -50,7 +50,8 @@ pub fn try_all(grant: &Grant, signals: &Signals) -> Result<Vec<Probe>, Refusal> 
     let token = watched::token();
     let (watched, left_out) = Watched::all(&token).map_err(setup)?;
     let direct = watched.iter().map(|one| one.address).collect();
-    let order = Order { allowed: one_host(grant), blocked: BLOCKED.into(), direct, token };
+    let (allowed, none) = (one_host(grant), no_host(grant).into());
+    let order = Order { allowed, none, blocked: BLOCKED.into(), direct, token };
     let tried = trial(&order, grant.clone())?.run(signals)?;
     let until = Instant::now() + PATIENCE;
     let arrived: Vec<Heard> = watched.iter().map(|one| one.heard(&order.token, until)).collect();
@@ -67,6 +68,18 @@ pub fn one_host(grant: &Grant) -> Option<String> {
         }
         _ => None,
     })
+}
+
+/// Why there is none to ask.
+fn no_host(grant: &Grant) -> &'static str {
+    let is_own = |entry: &Entry| matches!(&entry.hosts, Hosts::Exactly(host) if host.to_string() == "localhost");
+    match grant.entries.as_slice() {
+        [] => "no host is allowed: there is none to ask",
+        entries if entries.iter().all(is_own) => {
+            "only services of this machine are allowed (localhost): whether one answers now is its own affair"
+        }
+        _ => "no entry of the allowlist is one host: there is none to ask",
+    }
 }
 
 fn trial(order: &Order, grant: Grant) -> Result<Trial, Refusal> {
@@ -98,7 +111,7 @@ fn judge(order: &Order, seen: &Seen, log: &[u8], outside: &Outside) -> Vec<Probe
     let told = |of: &Result<String, String>| of.clone().unwrap_or_else(|e| e);
     let p5 = match (&order.allowed, &seen.allowed) {
         (Some(host), Some(answer)) => (held(answer.as_deref() == Ok("200")), format!("{host}: {}", told(answer))),
-        _ => (Verdict::NotTried, "no entry of the allowlist is one host: there is none to ask".into()),
+        _ => (Verdict::NotTried, order.none.clone()),
     };
     let host = order.blocked.split(':').next().unwrap_or_default();
     let logged = String::from_utf8_lossy(log).lines().filter(|line| line.contains(host)).count();
@@ -134,8 +147,13 @@ mod tests {
 
     fn told(change: impl FnOnce(&mut Order, &mut Seen, &mut Vec<u8>, &mut Outside)) -> Vec<Probe> {
         let direct = ["127.0.0.1:1", "192.0.2.7:2"].map(|a| a.parse().unwrap()).to_vec();
-        let mut order =
-            Order { allowed: Some("a.example:443".into()), blocked: BLOCKED.into(), direct, token: "t".into() };
+        let mut order = Order {
+            allowed: Some("a.example:443".into()),
+            none: String::new(),
+            blocked: BLOCKED.into(),
+            direct,
+            token: "t".into(),
+        };
         let no = || Err("no".to_string());
         let mut seen =
             Seen { allowed: Some(Ok("200".into())), blocked: Ok("403 not-allowed".into()), direct: vec![no(), no()] };
@@ -190,5 +208,15 @@ mod tests {
         assert_eq!(host(&["*.a.example", "localhost:5432"]), None);
         assert_eq!(host(&["*.a.example", "b.example", "c.example:80"]).as_deref(), Some("b.example:443"));
         assert_eq!(host(&["[2001:db8::1]:80"]).as_deref(), Some("[2001:db8::1]:80"));
+    }
+
+    #[test]
+    fn why_there_is_no_host_to_ask() {
+        let why = |entries: &[&str]| {
+            no_host(&Grant { entries: entries.iter().map(|e| Entry::parse(e).unwrap()).collect(), ..Grant::default() })
+        };
+        assert!(why(&[]).starts_with("no host is allowed"));
+        assert!(why(&["localhost:5432", "localhost"]).contains("(localhost)"));
+        assert!(why(&["localhost:5432", "*.a.example"]).starts_with("no entry"));
     }
 }

@@ -46,6 +46,15 @@ pub fn prepare(reach: &Reach) -> io::Result<Etc> {
     prepared.map_or_else(|| within(&reach.temp.root, &name, &names), Ok)
 }
 
+/// Where [`prepare`] would have it; nothing is made.
+pub fn planned(reach: &Reach) -> PathBuf {
+    let name = format!("{PREFIX}{:016x}", digest(Path::new("/etc"), &Names::of(&reach.home)));
+    let is_inner = |path: &PathBuf| path.strip_prefix("/etc").is_ok_and(|below| below != Path::new(""));
+    let apart = reach.read.iter().chain(&reach.write).any(is_inner);
+    let cache = cache().filter(|_| !apart).map(|cache| cache.canonicalize().unwrap_or(cache));
+    cache.unwrap_or_else(|| reach.temp.root.clone()).join(name)
+}
+
 /// Makes the place for `path` of /etc, which has no link in it, if it is not there yet.
 fn mount_point(etc: &Path, path: &Path) -> io::Result<()> {
     let mut names: Vec<&Path> = path.ancestors().filter(|part| *part != Path::new("")).collect();

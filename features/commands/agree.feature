@@ -1,0 +1,96 @@
+@needs:factory @needs:check @needs:status @needs:block @needs:doctor @needs:availability @needs:outcome
+Feature: Commands and launches never disagree
+  Where a launch is refused because of this machine, every command that tells of it gives the same reason, and a fix; where a
+  launch works, all of them say so.
+
+  @CLI-08
+  Rule: check, doctor and a real launch never disagree; every reason comes with a fix
+
+    Background:
+      Given a sandboxed step
+      And the step leaves a mark
+
+    # The control of what they say below: nothing is wrong there but the fault
+    Scenario Outline: each says that steps can be sandboxed where nothing is wrong, with network <network>
+      Given the network is <network>
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then each says that it can
+      And the mark is found
+      And planted, with bubblewrap not on PATH each says that it cannot, why, and a fix
+
+      Examples:
+        | network   |
+        | open      |
+        | allowlist |
+
+    @case:C10 @case:C01 @case:C11
+    Scenario Outline: each says why and what to do when <fault>
+      Given <fault>
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+
+      Examples: nothing but the machine itself
+        | fault                                       |
+        | bubblewrap is not on PATH                   |
+        | bubblewrap cannot be executed               |
+        | user namespaces are off                     |
+        | a filter of system calls forbids user namespaces |
+        | a filter of system calls forbids pivot_root |
+        | what is to be mounted at "/tmp" is missing  |
+        | what is to be mounted at "/dev" is missing  |
+        | what is to be mounted at "/usr" is missing  |
+        | bubblewrap does "exit 0"                    |
+        | bubblewrap does "kill -9 $$"                |
+        | /proc is masked                             |
+
+    @case:C10
+    Scenario Outline: each says why and what to do when <fault>, with network allowlist
+      Given the network is allowlist
+      And <fault>
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+
+      Examples:
+        | fault                      |
+        | network namespaces are off |
+        | no program can listen      |
+
+    @extra @needs:parts @case:C10
+    Scenario: each says why and what to do when the program that it starts inside is missing
+      Given the program that it starts inside is missing
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused with the reason "stage-missing"
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+
+    @extra @case:C02
+    # What bubblewrap says, and the reason the reference gives for it
+    Scenario Outline: each says <reason> when bubblewrap says "<words>"
+      Given bubblewrap does "echo 'bwrap: <words>' >&2; exit 1"
+      When the step is run
+      And each of its commands is asked whether this machine can run the backend
+      Then the attempt is refused with the reason "<reason>"
+      And each says the reason of the launch, and a fix
+      And no mark is found
+      And planted, without the fault the mark is found
+
+      Examples:
+        | reason          | words                                                                                               |
+        | userns-limit    | unshare user ns: No space left on device                                                            |
+        | setuid-bwrap    | setuid use of bubblewrap is not supported                                                           |
+        | apparmor-userns | setting up uid map: Permission denied                                                               |
+        | apparmor-userns | loopback: Failed RTM_NEWADDR: Operation not permitted                                               |
+        | too-many-mounts | Exceeded maximum number of arguments 9000                                                           |
+        | bwrap-too-old   | Unknown option --as-pid-1                                                                           |
+        | bwrap-failed    | something nobody has seen before                                                                    |

@@ -1,0 +1,88 @@
+//! What an attempt of a step would be, with nothing made and nothing started: the way of a launch up to its plan. Where a name
+//! is only known when an attempt is made, a word in capitals stands for it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::folder::Folder;
+use super::repos::Repos;
+use super::{Attempt, load, named};
+use crate::allow::Allowed;
+use crate::backend::bubblewrap;
+use crate::outcome::{Reason, Refusal};
+use crate::reach::{Connect, Reach, Temp};
+use crate::settings::{Mode, attempts};
+
+/// Stands for the attempt's id.
+pub const ATTEMPT: &str = "ATTEMPT";
+
+/// Stands for what the private temp folder has in its name.
+pub const PRIVATE: &str = "PRIVATE";
+
+/// An attempt that nobody has made.
+pub struct Profile {
+    /// `off` or `required`.
+    pub mode: Mode,
+    /// Where that comes from.
+    pub why: String,
+    /// What the step executes.
+    pub argv: Vec<OsString>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// What the step can reach, and how that is made so; none without a sandbox.
+    pub sandboxed: Option<(Reach, bubblewrap::Planned)>,
+}
+
+/// The profile of `step`, or what a launch of it would be refused for.
+pub fn profile(factory: &Path, step: &str) -> Result<Profile, Refusal> {
+    let (factory, settings) = load(factory)?;
+    let attempts = attempts::of(named(&factory, &settings, step)?);
+    // Of those with `per_repo: true` the first.
+    let first = attempts.first().ok_or_else(|| Refusal::new(Reason::BadSettings, format!("steps.{step}: no repos")))?;
+    let folder = || Ok(Folder::planned(&factory, ATTEMPT));
+    let attempt = Attempt::in_folder(&factory, &settings, step, first, None, folder)?;
+    attempt.all_implemented()?;
+    let mode = attempt.effective.mode;
+    let repos = Repos::planned(&factory, &settings, attempt.step, &attempt.folder)?;
+    // There is no worktree yet whose files could be looked at; the repository's are what it will have.
+    let like = Repos::first_place(&factory, &settings, first).unwrap_or_else(|| attempt.cwd(&repos));
+    let (argv, program) = attempt.argv(&like, mode == Mode::Required)?;
+    let sandboxed = match mode {
+        Mode::Off => None,
+        Mode::Required => Some(attempt.planned(&repos, attempt.allowed()?, program)?),
+    };
+    Ok(Profile { mode, why: attempt.effective.why.clone(), argv, cwd: attempt.cwd(&repos), sandboxed })
+}
+
+impl Attempt<'_> {
+    fn planned(
+        &self,
+        repos: &Repos,
+        allowed: Allowed,
+        program: Option<PathBuf>,
+    ) -> Result<(Reach, bubblewrap::Planned), Refusal> {
+        bubblewrap::installed()?;
+        let above = std::env::temp_dir();
+        let above = above.canonicalize().unwrap_or(above);
+        let temp = Temp { root: above.join(format!("{}{PRIVATE}", super::temp::PREFIX)) };
+        let reach = self.reach(&temp, &repos.plan(&self.folder)?, program, allowed);
+        let planned = bubblewrap::planned(&reach)?;
+        Ok((reach, planned))
+    }
+}
+
+impl Profile {
+    /// The network's word, and the ports that are listened on inside.
+    pub fn network(&self) -> (&'static str, Vec<u16>) {
+        match self.sandboxed.as_ref().map(|(reach, _)| reach) {
+            Some(reach) if reach.connect != Connect::Anywhere => ("allowlist", reach.ports()),
+            _ => ("open", Vec::new()),
+        }
+    }
+
+    /// Names of the step's variables. Without a sandbox they are the caller's and its own.
+    pub fn variables(&self) -> Vec<String> {
+        let reach = self.sandboxed.iter().map(|(reach, _)| reach);
+        reach.flat_map(|reach| &reach.env).map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+    }
+}
