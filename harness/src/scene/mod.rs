@@ -25,6 +25,7 @@ use crate::driver::Manifest;
 use crate::ending::Ending;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
+use crate::lab::agent::Agent;
 use crate::lab::bystander::Bystander;
 use crate::lab::ipc::{Content, Shared};
 use crate::lab::local::Local;
@@ -165,6 +166,8 @@ pub struct Scene {
     pub arrived: Option<(usize, Seen)>,
     /// API keys that the factory keeps outside, in order.
     pub keys: Vec<String>,
+    /// Who holds the key that the factory signs with.
+    pub agent: Option<Agent>,
     /// Kinds and numbers of the namespaces of the process that served last.
     pub served_in: Vec<(String, u64)>,
     /// How many attempts there were.
@@ -206,6 +209,7 @@ impl Scene {
             port: None,
             arrived: None,
             keys: Vec::new(),
+            agent: None,
             served_in: Vec::new(),
             attempts: 0,
         }
