@@ -8,6 +8,10 @@ Feature: The factory's own git, and signatures
 
     Background:
       Given a sandboxed step
+      And the step has the variable "GIT_AUTHOR_NAME" with "Dev"
+      And the step has the variable "GIT_AUTHOR_EMAIL" with "dev@devbox.example"
+      And the step has the variable "GIT_COMMITTER_NAME" with "Dev"
+      And the step has the variable "GIT_COMMITTER_EMAIL" with "dev@devbox.example"
 
     Scenario: a worktree is made for the step in a repository that it cannot write
       When the step runs the probe "write {repository}/written x"

@@ -89,7 +89,7 @@ impl Drop for Agent {
 fn run(name: &str, arguments: &[&str], socket: Option<&Path>) -> io::Result<()> {
     let mut command = Command::new(program(name)?);
     command.args(arguments).env_clear().envs(environment::plain()).stdin(Stdio::null());
-    socket.iter().for_each(|socket| drop(command.env("SSH_AUTH_SOCK", socket)));
+    command.envs(socket.map(|socket| ("SSH_AUTH_SOCK", socket)));
     let output = command.output()?;
     if output.status.success() {
         return Ok(());

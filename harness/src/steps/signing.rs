@@ -93,6 +93,7 @@ async fn bare_signs(scene: &mut Scene) -> StepResult {
 
 #[then(regex = r#"^outside, the repository has the commit "(.+)" on a branch that main is not$"#)]
 async fn in_repository(scene: &mut Scene, subject: String) -> StepResult {
+    let subject = scene.expand_text(&subject)?;
     let repository = home::repository_of(&scene.nonce, "demo");
     let listed = host_git::git(&repository, &["log", "--branches", "--not", "main", "--format=%s"]).await?;
     let held = listed.stdout.lines().any(|one| one == subject);
