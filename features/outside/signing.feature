@@ -49,7 +49,7 @@ Feature: The factory's own git, and signatures
     @needs:sign @program:ssh-keygen @program:ssh-agent @program:ssh-add
     Scenario: the step cannot sign with that key
       Given the factory signs with a key that an agent of the user holds
-      When the step runs the shell command "cp {public-key} key.pub; echo words | SSH_AUTH_SOCK={agent} ssh-keygen -Y sign -n git -f key.pub"
+      When the step runs the shell command "key=$(mktemp); echo '{public-key}' >$key; echo words | SSH_AUTH_SOCK={agent} ssh-keygen -Y sign -n git -f $key; rm $key"
       Then nothing is signed
       And bare, the same command signs
 
@@ -95,3 +95,21 @@ Feature: The factory's own git, and signatures
         | not there | ~/nobody.pub    |
         | a folder  | ~/.ssh          |
         | no key    | ~/.bashrc       |
+
+    @extra @needs:sign @program:ssh-keygen @program:ssh-agent @program:ssh-add
+    Scenario: what a killed attempt has committed is signed by the one that recovers it
+      Given the factory signs with a key that an agent of the user holds
+      When the launcher gets SIGKILL while the step waits, which has done "git commit -q --allow-empty -m work"
+      Then planted, before another attempt has run the tip of its branch has no good signature
+      And once another attempt has run, the tip of its branch has a good signature of that key
+      And outside, git "log -1 --format=%s" prints "work"
+
+    # the agent is asked when the step is over, and may have been ended meanwhile
+    @extra @needs:sign @program:ssh-keygen @program:ssh-agent @program:ssh-add
+    Scenario: what cannot be signed is not imported, until it can be
+      Given the factory signs with a key that an agent of the user holds
+      When the step waits until the user has done "SSH_AUTH_SOCK={agent} ssh-add -q -D" in the repository, and then does "git commit -q --allow-empty -m work"
+      Then it ends with the code 123
+      And planted, before another attempt has run the tip of its branch has no good signature
+      And the agent gets its key back
+      And once another attempt has run, the tip of its branch has a good signature of that key

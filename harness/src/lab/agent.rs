@@ -1,4 +1,4 @@
-//! A real ssh-agent of the user, that alone holds a key: what is signed with it was signed by whoever reached it.
+//! A real ssh-agent of the user, that holds a key: what is signed with it was signed by whoever reached it.
 
 use std::fs;
 use std::io;
@@ -23,10 +23,11 @@ const SIGNER: &str = "dev@devbox.example";
 pub struct Agent {
     process: Child,
     folder: PathBuf,
+    key: String,
 }
 
 impl Agent {
-    /// Starts one that holds a new key. The private key lies nowhere else.
+    /// Starts one that holds a new key.
     ///
     /// # Errors
     /// When a program of OpenSSH is not there or fails.
@@ -38,7 +39,8 @@ impl Agent {
         let mut agent = Command::new(program("ssh-agent")?);
         agent.args(["-D", "-a"]).arg(&socket).env_clear().envs(environment::plain());
         let process = agent.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-        let agent = Self { process, folder };
+        let public = fs::read_to_string(key.with_extension("pub"))?;
+        let agent = Self { process, folder, key: public.trim().to_owned() };
         let began = Instant::now();
         while !socket.exists() {
             if began.elapsed() > READY {
@@ -47,8 +49,7 @@ impl Agent {
             std::thread::sleep(LOOK);
         }
         run("ssh-add", &["-q", &key.display().to_string()], Some(&socket))?;
-        fs::remove_file(key)?;
-        let public = fs::read_to_string(agent.public())?;
+        fs::rename(key, agent.put_away())?;
         fs::write(agent.allowed(), format!("{SIGNER} namespaces=\"git\" {public}"))?;
         Ok(agent)
     }
@@ -58,7 +59,12 @@ impl Agent {
         self.folder.join("socket")
     }
 
-    /// The public key.
+    /// The public key, as a line.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Its file.
     pub fn public(&self) -> PathBuf {
         self.folder.join("key.pub")
     }
@@ -66,6 +72,19 @@ impl Agent {
     /// The list that says whose signatures are good: ssh-keygen(1), ALLOWED SIGNERS.
     pub fn allowed(&self) -> PathBuf {
         self.folder.join("allowed")
+    }
+
+    /// It gets its key back.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    pub fn recall(&self) -> io::Result<()> {
+        run("ssh-add", &["-q", &self.put_away().display().to_string()], Some(&self.socket()))
+    }
+
+    /// Where the private key lies, and whoever looks for it beside the public one does not find it.
+    fn put_away(&self) -> PathBuf {
+        self.folder.join("put-away")
     }
 
     /// It forgets its key, and goes on.

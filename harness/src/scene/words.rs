@@ -28,7 +28,7 @@ impl Scene {
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
     /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
     /// the user's programs share, `{api-key}` and `{other-api-key}` are keys that are kept outside. `{agent}` is
-    /// the socket of the agent that the factory signs by, `{public-key}` the file of its public key. `{port}` is the
+    /// the socket of the agent that the factory signs by, `{public-key}` its public key. `{port}` is the
     /// scenario's own port, `{local-port}` and `{other-port}` those of services on the host's localhost. `{library}` is a
     /// folder of the user for this scenario, `{allowed}` the path that may be read or written. `{kill-all}` is shell text.
     ///
@@ -57,7 +57,7 @@ impl Scene {
         }
         if let Some(agent) = &self.agent {
             text = text.replace("{agent}", &agent.socket().display().to_string());
-            text = text.replace("{public-key}", &agent.public().display().to_string());
+            text = text.replace("{public-key}", agent.key());
         }
         if let Some((shared, _)) = &self.shared {
             text = text.replace("{key}", &format!("{:#x}", shared.key));

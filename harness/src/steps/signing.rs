@@ -75,6 +75,28 @@ async fn planted_mark(scene: &mut Scene) -> StepResult {
     super::marks::planted(scene, |plan| plan.sign = None).await
 }
 
+#[then("planted, before another attempt has run the tip of its branch has no good signature")]
+async fn before_another(scene: &mut Scene) -> StepResult {
+    let place = worktree(scene.last()?)?;
+    let (good, seen) = verified(scene, &place, "HEAD").await?;
+    scene.control(ControlKind::Planted, !good && place.is_dir(), format!("planted: {seen}"));
+    Ok(())
+}
+
+#[then("once another attempt has run, the tip of its branch has a good signature of that key")]
+async fn after_another(scene: &mut Scene) -> StepResult {
+    let another = scene.another_attempt().await?;
+    let (good, seen) = verified(scene, &worktree(scene.last()?)?, "HEAD").await?;
+    let unfinished = another.unfinished();
+    scene.found(good && unfinished.is_none(), format!("{seen}; another attempt: {unfinished:?}"));
+    Ok(())
+}
+
+#[then("the agent gets its key back")]
+fn key_back(scene: &mut Scene) -> StepResult {
+    scene.agent.as_ref().ok_or("there is no agent")?.recall().map_err(|e| format!("the agent: {e}"))
+}
+
 #[then("nothing is signed")]
 fn nothing_signed(scene: &mut Scene) -> StepResult {
     let Ok(launch) = scene.last() else { return Ok(()) }; // it was not asked
