@@ -27,6 +27,7 @@ use crate::driver::Manifest;
 use crate::ending::Ending;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
+use crate::lab::agent::Agent;
 use crate::lab::bystander::Bystander;
 use crate::lab::ipc::{Content, Shared};
 use crate::lab::local::Local;
@@ -172,6 +173,8 @@ pub struct Scene {
     pub keys: Vec<String>,
     /// What a scripted model asked its agent for, and was told.
     pub conversation: Conversation,
+    /// Who holds the key that the factory signs with.
+    pub agent: Option<Agent>,
     /// Kinds and numbers of the namespaces of the process that served last.
     pub served_in: Vec<(String, u64)>,
     /// A secret that was watched.
@@ -217,6 +220,7 @@ impl Scene {
             arrived: None,
             keys: Vec::new(),
             conversation: Conversation::default(),
+            agent: None,
             served_in: Vec::new(),
             canary: None,
             attempts: 0,

@@ -52,6 +52,7 @@ mod session;
 mod settings;
 mod setup;
 mod shared;
+mod signing;
 mod terminal;
 mod totals;
 mod tree;

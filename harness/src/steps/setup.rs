@@ -11,6 +11,7 @@ use super::StepResult;
 use super::secrets::token;
 use crate::lab::HOME;
 use crate::launch::SHELL;
+use crate::living;
 use crate::plan::{Action, Plan};
 use crate::scene::{Refusal, Scene};
 use crate::text::line;
@@ -131,4 +132,12 @@ fn secret_in(path: &PathBuf) -> (bool, String) {
             (found.is_some(), format!("{}: {seen}", path.display()))
         }
     }
+}
+
+#[then(regex = r#"^no process with "(.+)" in its argv is alive$"#)]
+fn none_alive(scene: &mut Scene, mark: String) -> StepResult {
+    let alive = living::marked(&scene.expand_text(&mark)?);
+    living::end(&alive);
+    scene.found_certain(alive.is_empty(), format!("{} are alive: {}", alive.len(), living::told(&alive)));
+    Ok(())
 }

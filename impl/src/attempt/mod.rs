@@ -148,6 +148,7 @@ impl<'a> Attempt<'a> {
             // Before a branch and a worktree are made for nothing.
             bubblewrap::installed()?;
             allowed = self.allowed()?;
+            repos::can_sign(self.factory, self.settings, self.step)?;
         }
         Ok((allowed, secrets, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
     }

@@ -25,6 +25,8 @@ pub struct Worktree {
     pub branch: String,
     /// The repository's settings as they are for this worktree, includes resolved.
     pub settings: Vec<Setting>,
+    /// The public key whose owner signs what is imported.
+    pub sign: Option<PathBuf>,
 }
 
 impl Worktree {
@@ -38,7 +40,7 @@ impl Worktree {
         // By itself, so that it is known whose the branch is.
         Git::of(&own).run(["branch", "--no-track", &branch, "HEAD"]).map_err(failed)?;
         let (repo, at, admin, settings) = (repo.into(), at.into(), PathBuf::new(), Vec::new());
-        let mut made = Worktree { repo, at, common, admin, branch, settings };
+        let mut made = Worktree { repo, at, common, admin, branch, settings, sign: None };
         made.fill().map_err(|what| failed(what + &left(made.take_back())))?;
         Ok(made)
     }
