@@ -2,6 +2,7 @@
 //!
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
+mod agent_argv;
 mod agent_state;
 mod agents;
 mod allowed;

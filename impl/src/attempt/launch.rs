@@ -34,7 +34,8 @@ impl Attempt<'_> {
         if nix::unistd::geteuid().is_root() {
             stderr::warn("running as root: a sandbox around root's own user id protects less");
         }
-        let (argv, program) = self.argv(true)?;
+        let cwd = self.cwd(repos);
+        let (argv, program) = self.argv(true, &cwd)?;
         let setup = |what: &str, e: std::io::Error| Refusal::new(Reason::SetupFailed, format!("{what}: {e}"));
         // Before any thread exists and anything is made that a sudden end would leave behind.
         let signals = Signals::take().map_err(|e| setup("signals", e.into()))?;
@@ -65,7 +66,6 @@ impl Attempt<'_> {
             temp.furnish().map_err(|e| setup("private temp folder", e))?;
             views.record(&temp.temp).map_err(|e| setup("the record of git folders", e))
         };
-        let cwd = self.cwd(repos);
         let (signals, meanwhile, ready) = (&signals, &mut meanwhile, &mut ready);
         let launch = Launch { argv: &argv, cwd: &cwd, reach: &reach, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);

@@ -24,7 +24,7 @@ use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
-use crate::provider;
+use crate::provider::{self, Provider, arguments};
 use crate::reach::{self, Connect};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
 use crate::stderr;
@@ -49,6 +49,18 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<i32, Refusal>
         leftover::sweep();
     }
     result.map(|_| code)
+}
+
+/// Why an agent's arguments cannot be used.
+enum Unusable {
+    File(Refusal),
+    Argument(arguments::Wrong),
+}
+
+impl From<arguments::Wrong> for Unusable {
+    fn from(wrong: arguments::Wrong) -> Unusable {
+        Unusable::Argument(wrong)
+    }
 }
 
 fn unfit(wrong: inject::Wrong) -> Refusal {
@@ -86,7 +98,8 @@ impl<'a> Attempt<'a> {
         let result = self.prepare().and_then(|(allowed, repos)| match self.effective.mode {
             Mode::Off => {
                 let _events = self.folder.record("events.jsonl")?;
-                unsandboxed::run(&self.argv(false)?.0, &self.cwd(&repos), &self.env())
+                let cwd = self.cwd(&repos);
+                unsandboxed::run(&self.argv(false, &cwd)?.0, &cwd, &self.env())
             }
             Mode::Required => self.sandboxed(&repos, allowed, &mut git),
         });
@@ -157,12 +170,16 @@ impl<'a> Attempt<'a> {
     }
 
     /// The step's argv, and what of the host its program needs to be visible.
-    fn argv(&self, wrapped: bool) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
+    fn argv(&self, wrapped: bool, cwd: &Path) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
         let Some(provider) = provider::of(self.step) else {
             return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
         };
         let prompt = self.step.prompt.as_deref().unwrap_or_default();
-        let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
+        let args = match wrapped {
+            true => self.wrapped_args(provider, cwd)?,
+            false => self.step.args.clone(),
+        };
+        let mut argv: Vec<OsString> = provider.argv(args, prompt).into_iter().map(OsString::from).collect();
         if !wrapped {
             return Ok((argv, None));
         }
@@ -171,6 +188,17 @@ impl<'a> Attempt<'a> {
         })?;
         argv[0] = program.into();
         Ok((argv, root))
+    }
+
+    /// The agent's own sandbox is off in ours.
+    fn wrapped_args(&self, provider: &Provider, cwd: &Path) -> Result<Vec<String>, Refusal> {
+        let key = format!("steps.{}.args", self.name);
+        let read =
+            |name: &str| allow::named::text(self.factory, self.settings, &key, name, cwd).map_err(Unusable::File);
+        arguments::wrapped(provider.own_sandbox, &self.step.args, read).map_err(|unusable| match unusable {
+            Unusable::File(refusal) => refusal,
+            Unusable::Argument(wrong) => Refusal::new(Reason::BadSettings, format!("{key}: {wrong}")),
+        })
     }
 
     fn env(&self) -> Vec<(String, String)> {
