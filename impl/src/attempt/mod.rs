@@ -24,7 +24,7 @@ use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{self, End, Reason, Refusal, RunState, StepOutcome, timestamp};
-use crate::provider::{self, Provider, arguments};
+use crate::provider::{self, Installed, Provider, arguments};
 use crate::reach::{self, Connect};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
 use crate::stderr;
@@ -170,9 +170,9 @@ impl<'a> Attempt<'a> {
     }
 
     /// The step's argv, and what of the host its program needs to be visible.
-    fn argv(&self, wrapped: bool, cwd: &Path) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
+    fn argv(&self, wrapped: bool, cwd: &Path) -> Result<(Vec<OsString>, Installed), Refusal> {
         let Some(provider) = provider::of(self.step) else {
-            return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
+            return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), Installed::default()));
         };
         let prompt = self.step.prompt.as_deref().unwrap_or_default();
         let args = match wrapped {
@@ -181,13 +181,13 @@ impl<'a> Attempt<'a> {
         };
         let mut argv: Vec<OsString> = provider.argv(args, prompt).into_iter().map(OsString::from).collect();
         if !wrapped {
-            return Ok((argv, None));
+            return Ok((argv, Installed::default()));
         }
-        let (program, root) = provider::installed(provider).ok_or_else(|| {
+        let installed = provider::installed(provider).ok_or_else(|| {
             Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executables.join(" or ")))
         })?;
-        argv[0] = program.into();
-        Ok((argv, root))
+        argv[0] = installed.program.clone().into();
+        Ok((argv, installed))
     }
 
     /// The agent's own sandbox is off in ours.

@@ -11,7 +11,7 @@ use crate::process::path;
 use crate::settings::Step;
 use crate::settings::inject::Injected;
 use arguments::OwnSandbox;
-pub use installed::installed;
+pub use installed::{Installed, installed};
 
 /// One agent CLI.
 #[derive(Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::ignoring::{self, Ignoring};
 use crate::outcome::{Reason, Refusal};
 use crate::process::signals::Signals;
+use crate::provider::{self, Installed};
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
 use crate::settings::{Mode, Settings, Step, allowlist, effective, inject};
@@ -50,6 +51,16 @@ struct StepReport {
     allow: Vec<Listed>,
     /// Names of the keys that are added outside.
     inject: Vec<String>,
+    /// The agent that runs it, where one does and is installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<Agent>,
+}
+
+#[derive(Serialize)]
+struct Agent {
+    program: PathBuf,
+    /// What becomes readable for it to start.
+    readable: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -118,6 +129,10 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
         name: name.into(),
         mode: effective.mode.word(),
         why: effective.why,
+        agent: provider::of(step)
+            .filter(|_| effective.mode == Mode::Required)
+            .and_then(provider::installed)
+            .map(|Installed { program, roots, .. }| Agent { program, readable: roots }),
         network: if listed.is_some() { "allowlist" } else { "open" },
         allow: listed
             .into_iter()
@@ -139,8 +154,14 @@ fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
 fn text(report: &Report) -> String {
     let mut out = String::from("steps\n");
     // Writing to a string cannot fail.
-    for StepReport { name, mode, why, network, allow, inject } in &report.steps {
+    for StepReport { name, mode, why, network, allow, inject, agent } in &report.steps {
         let _ = writeln!(out, "  {name}: {mode} ({why}), network {network}");
+        for Agent { program, readable } in agent {
+            let _ = writeln!(out, "    agent {}", program.display());
+            for root in readable {
+                let _ = writeln!(out, "    readable: {}", root.display());
+            }
+        }
         for Listed { entry, origin } in allow {
             let _ = writeln!(out, "    {entry:<40} {origin}");
         }
