@@ -16,7 +16,7 @@ pub use egress::Whose;
 pub enum Action {
     /// `run: [argv]`.
     Run(Vec<String>),
-    /// `provider:` and `prompt:`.
+    /// `provider:`, left out where it is empty, and `prompt:`.
     Provider(String, String),
 }
 
@@ -190,7 +190,9 @@ impl Plan {
                 step.insert("run".into(), json!(argv));
             }
             Action::Provider(name, prompt) => {
-                step.insert("provider".into(), json!(name));
+                if !name.is_empty() {
+                    step.insert("provider".into(), json!(name));
+                }
                 step.insert("prompt".into(), json!(prompt));
             }
         }

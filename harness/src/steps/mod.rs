@@ -34,6 +34,7 @@ mod outside;
 mod passing;
 mod processes;
 mod protected;
+mod providers;
 mod records;
 mod refused_calls;
 mod repositories;

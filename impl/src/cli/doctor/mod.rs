@@ -156,7 +156,7 @@ fn text(report: &Report) -> String {
     // Writing to a string cannot fail.
     for StepReport { name, mode, why, network, allow, inject, agent } in &report.steps {
         let _ = writeln!(out, "  {name}: {mode} ({why}), network {network}");
-        for Agent { program, readable } in agent {
+        if let Some(Agent { program, readable }) = agent {
             let _ = writeln!(out, "    agent {}", program.display());
             for root in readable {
                 let _ = writeln!(out, "    readable: {}", root.display());
