@@ -4,6 +4,7 @@
 
 mod agent_argv;
 mod agent_state;
+mod agent_token;
 mod agents;
 mod allowed;
 mod allowlist;
