@@ -2,7 +2,9 @@
 //!
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
+mod agent_argv;
 mod agent_state;
+mod agent_token;
 mod agents;
 mod agreeing;
 mod allowed;
@@ -42,6 +44,7 @@ mod passing;
 mod per_repo;
 mod processes;
 mod protected;
+mod providers;
 mod records;
 mod refused_calls;
 mod repositories;

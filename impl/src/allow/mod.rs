@@ -9,6 +9,7 @@ mod finding;
 mod guard;
 mod host;
 mod look;
+pub mod named;
 mod protected;
 mod shown;
 mod state;

@@ -107,8 +107,8 @@ fn programs() -> Vec<(PathBuf, String)> {
         programs.extend(path::find(name).map(|found| (found, format!("the program {name}"))));
     }
     for provider in provider::ALL {
-        let root = provider::installed(provider).and_then(|(_, root)| root);
-        programs.extend(root.map(|root| (root, format!("what {} is installed in", provider.name))));
+        let roots = provider::installed(provider).map(|installed| installed.roots).unwrap_or_default();
+        programs.extend(roots.into_iter().map(|root| (root, format!("what {} is installed in", provider.name))));
     }
     programs
 }

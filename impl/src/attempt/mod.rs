@@ -12,24 +12,22 @@ mod load;
 mod merge;
 mod per_repo;
 pub mod profile;
+mod program;
 mod repos;
 mod setup;
 pub mod temp;
 pub mod trial;
 mod unsandboxed;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::allow::{self, Allowed};
 use crate::backend::{self, bubblewrap};
-use crate::builtin;
 use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal, RunExit, RunState, StepOutcome, timestamp};
-use crate::provider;
 use crate::reach::{self, Connect};
 use crate::secrets::{self, Variable};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
@@ -209,30 +207,6 @@ impl<'a> Attempt<'a> {
         let (allowed, warnings) = allow::of_attempt(self.factory, self.settings, self.name, self.step)?;
         warnings.iter().for_each(stderr::warn);
         Ok(allowed)
-    }
-
-    /// The step's argv in the folder where it starts, and what of the host its program needs to be visible.
-    fn argv(&self, cwd: &Path, wrapped: bool) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
-        if let Some(builtin) = self.step.uses.as_ref().and_then(|name| builtin::find(&name.value)) {
-            let detail = || {
-                format!("steps.{}.uses: {}: none of {} in {}", self.name, builtin.name, builtin.files(), cwd.display())
-            };
-            let argv = builtin.argv(cwd).ok_or_else(|| Refusal::new(Reason::NothingFits, detail()))?;
-            return Ok((argv.iter().map(OsString::from).collect(), None));
-        }
-        let Some(provider) = provider::of(self.step) else {
-            return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
-        };
-        let prompt = self.prompt.as_deref().unwrap_or_default();
-        let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
-        if !wrapped {
-            return Ok((argv, None));
-        }
-        let (program, root) = provider::installed(provider).ok_or_else(|| {
-            Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executables.join(" or ")))
-        })?;
-        argv[0] = program.into();
-        Ok((argv, root))
     }
 
     fn env(&self) -> Vec<(String, String)> {

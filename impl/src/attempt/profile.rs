@@ -10,6 +10,7 @@ use super::{Attempt, load, named};
 use crate::allow::Allowed;
 use crate::backend::bubblewrap;
 use crate::outcome::{Reason, Refusal};
+use crate::provider::Installed;
 use crate::reach::{Connect, Reach, Temp};
 use crate::settings::{Mode, attempts};
 
@@ -59,7 +60,7 @@ impl Attempt<'_> {
         &self,
         repos: &Repos,
         allowed: Allowed,
-        program: Option<PathBuf>,
+        program: Installed,
     ) -> Result<(Reach, bubblewrap::Planned), Refusal> {
         bubblewrap::installed()?;
         let above = std::env::temp_dir();

@@ -83,6 +83,7 @@ impl View {
             objects: objects::all(common)?,
             format: String::new(),
             refs: String::new(),
+            sign: None,
         };
         let is_pinned = |name: &str| name != "shallow" || common.join(name).is_file();
         Ok(shown(store, record, &is_pinned))

@@ -55,7 +55,7 @@ impl Worktree {
         let mut places = names.map(|name| common.join("worktrees").join(name));
         let admin = places.find(|admin| !admin.exists()).unwrap_or_default();
         let branch = format!("kusaw/{id}/main");
-        Ok(Worktree { repo: repo.into(), at: at.into(), common, admin, branch, settings: Vec::new() })
+        Ok(Worktree { repo: repo.into(), at: at.into(), common, admin, branch, settings: Vec::new(), sign: None })
     }
 
     fn fill(&mut self) -> Result<(), String> {

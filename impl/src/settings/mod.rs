@@ -138,6 +138,9 @@ pub struct Step {
     /// What the agent is told; without it, the user is asked when the step is run.
     #[serde(default, deserialize_with = "given")]
     pub prompt: Option<String>,
+    /// Arguments of the agent, in front of what it is told.
+    #[serde(default)]
+    pub args: Vec<String>,
     /// Variables the step gets besides.
     #[serde(default)]
     pub env: BTreeMap<String, String>,

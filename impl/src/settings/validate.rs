@@ -8,7 +8,7 @@ use serde_yaml::Spanned;
 use super::{Complaint, Inject, Network, Sandbox, Settings, Step, StepSandbox, allowlist, attempts, inject};
 use crate::builtin;
 use crate::egress::entry::Entry;
-use crate::provider;
+use crate::provider::{self, arguments};
 use crate::stderr::printable;
 
 /// The first thing that is wrong, if any.
@@ -140,6 +140,20 @@ impl Check<'_> {
         self.program(step, key)
     }
 
+    fn args(&self, step: &Step, key: &str) -> Checked {
+        let key = format!("{key}.args");
+        let wrong = |what: &str, fix: &str| Err(Box::new(self.about(&key, what).fix(fix)));
+        match provider::of(step) {
+            _ if step.args.is_empty() => Ok(()),
+            Some(_) if step.args.iter().any(|arg| arg.contains('\0')) => {
+                Err(self.about(&key, "an argument holds a NUL byte"))
+            }
+            Some(provider) if step.uses.is_none() => arguments::check(provider.own_sandbox, &step.args)
+                .or_else(|e| wrong(&e.to_string(), "write it as the agent's own manual has it")),
+            _ => wrong("only an agent takes arguments", "write them into run: [program, argument]"),
+        }
+    }
+
     fn program(&self, step: &Step, key: &str) -> Checked {
         let ways = [step.run.is_some(), step.provider.is_some() || step.prompt.is_some(), step.uses.is_some()];
         if ways.iter().filter(|w| **w).count() != 1 {
@@ -163,6 +177,7 @@ impl Check<'_> {
             let complaint = self.at(provider, &format!("{key}.provider"), format!("no provider {:?}", provider.value));
             return Err(Box::new(complaint.did_you_mean(&provider.value, &known)));
         }
+        self.args(step, key)?;
         // Without the key the user is asked when the step is run.
         if step.prompt.as_ref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
             let complaint = self.about(&format!("{key}.prompt"), "not a prompt: it is empty, or holds a NUL byte");

@@ -17,6 +17,7 @@ use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::ignoring::{self, Ignoring};
 use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
+use crate::provider::{self, Installed};
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
 use crate::settings::{Mode, Settings, Step, allowlist, attempts, effective, inject};
@@ -60,12 +61,22 @@ struct StepReport {
     inject: Vec<String>,
     /// Secrets that a launch of it would not find.
     missing: Vec<Missing>,
+    /// The agent that runs it, where one does and is installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<Agent>,
 }
 
 #[derive(Serialize)]
 struct Missing {
     secret: String,
     fix: String,
+}
+
+#[derive(Serialize)]
+struct Agent {
+    program: PathBuf,
+    /// What becomes readable for it to start.
+    readable: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -144,6 +155,10 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
         repo: None,
         mode: effective.mode.word(),
         why: effective.why,
+        agent: provider::of(step)
+            .filter(|_| effective.mode == Mode::Required)
+            .and_then(provider::installed)
+            .map(|Installed { program, roots, .. }| Agent { program, readable: roots }),
         network: if listed.is_some() { "allowlist" } else { "open" },
         allow: listed
             .into_iter()
@@ -180,9 +195,15 @@ fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
 fn text(report: &Report) -> String {
     let mut out = format!("sandbox: {}\n\nsteps\n", report.sandbox);
     // Writing to a string cannot fail.
-    for StepReport { name, repo, mode, why, network, allow, inject, missing } in &report.steps {
+    for StepReport { name, repo, mode, why, network, allow, inject, missing, agent } in &report.steps {
         let of_repo = repo.iter().map(|repo| format!("repo {repo}: ")).collect::<String>();
         let _ = writeln!(out, "  {name}: {of_repo}{mode} ({why}), network {network}");
+        if let Some(Agent { program, readable }) = agent {
+            let _ = writeln!(out, "    agent {}", program.display());
+            for root in readable {
+                let _ = writeln!(out, "    readable: {}", root.display());
+            }
+        }
         for Listed { entry, origin } in allow {
             let _ = writeln!(out, "    {entry:<40} {origin}");
         }
