@@ -19,6 +19,8 @@ pub struct Provider {
     pub prompt: &'static [&'static str],
     /// Arguments that turn its own sandbox off; only when wrapped.
     pub own_sandbox_off: &'static [&'static str],
+    /// Variables that it takes a login from, the most usual first.
+    pub login: &'static [&'static str],
     /// Hosts it cannot work without, as allow entries.
     pub egress: &'static [&'static str],
     /// How it takes another address for its provider; `None` where it does not.
@@ -62,6 +64,7 @@ pub const ALL: &[Provider] = &[
         executable: "claude",
         prompt: &["-p"],
         own_sandbox_off: &["--settings", r#"{"sandbox":{"enabled":false}}"#],
+        login: &["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
         egress: &["api.anthropic.com:443"],
         key: Some(Key {
             upstream: "https://api.anthropic.com",
@@ -77,6 +80,7 @@ pub const ALL: &[Provider] = &[
         executable: "cursor-agent",
         prompt: &["-p"],
         own_sandbox_off: &["--sandbox", "disabled"],
+        login: &["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"],
         egress: &["*.cursor.sh:443", "*.cursor.com:443"],
         key: None,
     },
@@ -91,6 +95,19 @@ pub fn find(name: &str) -> Option<&'static Provider> {
 pub fn of(step: &Step) -> Option<&'static Provider> {
     let named = step.provider.as_ref().and_then(|name| find(&name.value));
     step.run.is_none().then(|| named.unwrap_or(DEFAULT))
+}
+
+/// That its program was not found, in words.
+pub fn not_on_path(provider: &Provider) -> String {
+    format!("{} is not on PATH", provider.executable)
+}
+
+/// What to do where its program is not found.
+pub fn install(provider: &Provider) -> String {
+    format!(
+        "install {} and see that `{} --version` works here; or run: [PROGRAM] in its place",
+        provider.name, provider.executable
+    )
 }
 
 /// Where the provider's program really is, and what must be visible for it to start: itself, or the folder of the package

@@ -8,6 +8,7 @@ pub mod left;
 mod leftover;
 mod load;
 mod repos;
+mod tell;
 pub mod temp;
 pub mod trial;
 mod unsandboxed;
@@ -43,6 +44,7 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>) -> Result<i32, Refusal>
     if let Some(reason) = result.as_ref().ok().and_then(|end| end.reason()) {
         stderr::say(format!("{reason}: {}\nfix: {}", reason.meaning(), reason.fix()));
     }
+    attempt.tell(&result, &git);
     let code = attempt.end(&result, &git, started);
     if required {
         leftover::sweep();
@@ -166,8 +168,10 @@ impl<'a> Attempt<'a> {
         if !wrapped {
             return Ok((argv, None));
         }
-        let (program, root) = provider::installed(provider)
-            .ok_or_else(|| Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executable)))?;
+        let (program, root) = provider::installed(provider).ok_or_else(|| Refusal {
+            fix: Some(provider::install(provider)),
+            ..Refusal::new(Reason::NotFound, provider::not_on_path(provider))
+        })?;
         argv[0] = program.into();
         Ok((argv, root))
     }
