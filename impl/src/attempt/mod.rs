@@ -15,6 +15,7 @@ pub mod profile;
 mod program;
 mod repos;
 mod setup;
+mod tell;
 pub mod temp;
 pub mod trial;
 mod unsandboxed;
@@ -115,6 +116,7 @@ impl<'a> Attempt<'a> {
         if let Some(reason) = result.as_ref().ok().and_then(|end| end.reason()) {
             stderr::say(format!("{reason}: {}\nfix: {}", reason.meaning(), reason.fix()));
         }
+        self.tell(&result, &git);
         let code = self.end(&result, &git, started);
         if required {
             leftover::sweep();

@@ -43,8 +43,9 @@ impl Attempt<'_> {
         if !wrapped {
             return Ok((argv, Installed::default()));
         }
-        let installed = provider::installed(provider).ok_or_else(|| {
-            Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executables.join(" or ")))
+        let installed = provider::installed(provider).ok_or_else(|| Refusal {
+            fix: Some(provider.to_install()),
+            ..Refusal::new(Reason::NotFound, provider.not_on_path())
         })?;
         argv[0] = installed.program.clone().into();
         Ok((argv, installed))

@@ -5,6 +5,7 @@ mod check;
 mod config;
 mod doctor;
 mod guards;
+mod init;
 mod outcomes;
 mod profile;
 mod providers;
@@ -36,6 +37,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Writes a first kusaw.yaml, with comments, to start from
+    Init,
     /// One attempt of a step; its exit code is the step's own, 125 when kusaw refused
     Run {
         /// Name of the step
@@ -148,6 +151,7 @@ enum ServiceCommand {
 pub fn main() -> i32 {
     let arguments = Arguments::parse();
     match arguments.command {
+        Command::Init => init::init(arguments.factory),
         Command::Run { step, attempt } => match factory(arguments.factory) {
             Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
             Err(refusal) => report(&refusal),
@@ -232,7 +236,10 @@ fn factory(given: Option<PathBuf>) -> Result<PathBuf, Refusal> {
     };
     let Some(found) = candidates.iter().find(|folder| !is_planted(folder)) else {
         return Err(Refusal {
-            fix: Some("go into the factory's folder, or name it with --factory DIR".into()),
+            fix: Some(
+                "kusaw init writes one here to start from; if you have one: go into its folder, or name that with --factory DIR"
+                    .into(),
+            ),
             ..bad(format!("no {} in {} or above it", settings::FILE, cwd.display()))
         });
     };

@@ -9,6 +9,7 @@ use super::config::{self, Setting};
 use super::folders::{self, Folders};
 use super::lock::Lock;
 use crate::outcome::{Reason, Refusal};
+use crate::process::path;
 
 /// A worktree, with the branch that was made for it.
 #[derive(Debug)]
@@ -29,16 +30,60 @@ pub struct Worktree {
     pub sign: Option<PathBuf>,
 }
 
+/// What a place lacks to be a repository for a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Lacks {
+    /// There is no such folder.
+    #[error("there is no such folder")]
+    Folder,
+    /// It is in no repository.
+    #[error("not a git repository")]
+    Repository,
+    /// There is nothing to begin at.
+    #[error("the repository has no commit yet")]
+    Commit,
+}
+
+impl Lacks {
+    /// What to do about it, for the repo of this name.
+    pub fn fix(self, repo: &str, place: &Path) -> String {
+        let (place, key) = (place.display(), format!("repos.{repo}.path"));
+        match self {
+            Lacks::Folder => format!("name one of your git repositories at {key}, or clone one there"),
+            Lacks::Repository => format!("git init {place}, or name another folder at {key}"),
+            Lacks::Commit => format!("commit something there: git -C {place} commit"),
+        }
+    }
+}
+
+/// What a place lacks to be a repository for a step, if anything.
+pub fn is_ready(place: &Path) -> Result<(), Lacks> {
+    has_commit(&lacks(place)?.own).then_some(()).ok_or(Lacks::Commit)
+}
+
+fn lacks(place: &Path) -> Result<Folders, Lacks> {
+    folders::of(place).ok_or(if place.is_dir() { Lacks::Repository } else { Lacks::Folder })
+}
+
+/// Where there is no git, nobody knows: then that is what is told.
+fn has_commit(own: &Path) -> bool {
+    path::find("git").is_none() || Git::of(own).run(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).is_ok()
+}
+
 impl Worktree {
     /// Makes the worktree `at` of the repository that `place` is or lies in, on the new branch `kusaw/ID/main` at its HEAD: all of
     /// it or, as far as git lets us, nothing.
     pub fn add(repo: &str, place: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
         let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", place.display()));
-        let Folders { own, common } = folders::of(place).ok_or_else(|| failed("not a git repository".into()))?;
+        let refused = |lacks: Lacks| Refusal { fix: Some(lacks.fix(repo, place)), ..failed(lacks.to_string()) };
+        let Folders { own, common } = lacks(place).map_err(refused)?;
         let _lock = Lock::take(&common).map_err(|e| failed(format!("lock: {e}")))?;
         let branch = format!("kusaw/{id}/main");
         // By itself, so that it is known whose the branch is.
-        Git::of(&own).run(["branch", "--no-track", &branch, "HEAD"]).map_err(failed)?;
+        Git::of(&own).run(["branch", "--no-track", &branch, "HEAD"]).map_err(|said| match has_commit(&own) {
+            true => failed(said),
+            false => refused(Lacks::Commit),
+        })?;
         let (repo, at, admin, settings) = (repo.into(), at.into(), PathBuf::new(), Vec::new());
         let mut made = Worktree { repo, at, common, admin, branch, settings, sign: None };
         made.fill().map_err(|what| failed(what + &left(made.take_back())))?;

@@ -134,6 +134,17 @@ impl Provider {
         self.executables.iter().find_map(|name| path::find(name))
     }
 
+    /// That its program was not found, in words.
+    pub fn not_on_path(&self) -> String {
+        format!("{} is not on PATH", self.executables.join(" or "))
+    }
+
+    /// What to do where its program is not found.
+    pub fn to_install(&self) -> String {
+        let (name, program) = (self.name, self.executables[0]);
+        format!("install {name} and see that `{program} --version` works here; or run: [PROGRAM] in its place")
+    }
+
     /// Its program and, with these arguments, what it is told.
     pub fn argv(&self, args: Vec<String>, prompt: &str) -> Vec<String> {
         let there = self.executables.iter().find(|name| path::find(name).is_some());
