@@ -6,7 +6,10 @@ pub mod attempts;
 mod complaint;
 pub mod effective;
 pub mod inject;
+mod key;
+pub mod masked;
 mod parse;
+mod right;
 mod validate;
 mod words;
 
@@ -20,7 +23,7 @@ use serde_yaml::Spanned;
 use crate::capability::Capability;
 use crate::egress::grant::Sni;
 
-pub use complaint::Complaint;
+pub use complaint::{Complaint, Complaints};
 pub use parse::{MAX, read};
 pub use validate::{NAME, is_name};
 pub use words::{Inject, InjectEntry, StepSandbox};
