@@ -7,8 +7,10 @@ mod doctor;
 mod guards;
 mod providers;
 mod run;
+mod schema;
 mod serve;
 mod service;
+mod unmet;
 mod validate;
 
 use std::os::unix::fs::MetadataExt;
@@ -53,6 +55,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The JSON Schema of kusaw.yaml, for editors
+    Schema,
     /// The agent CLIs that a step can be run by, and what such a step can require
     Providers {
         /// As one JSON list
@@ -131,6 +135,7 @@ pub fn main() -> i32 {
             Ok(factory) => validate::validate(&factory, json),
             Err(refusal) => validate::unreadable(&refusal, json),
         },
+        Command::Schema => schema::schema(),
         Command::Providers { json } => match settings_if_any(arguments.factory) {
             Ok(settings) => providers::providers(settings.as_ref(), json),
             Err(refusal) => report(&refusal),

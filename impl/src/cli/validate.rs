@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::check::{self, Status};
+use super::unmet;
 use crate::allow;
 use crate::attempt;
 use crate::capability;
@@ -43,6 +44,8 @@ pub fn validate(factory: &Path, json: bool) -> i32 {
     };
     let (mut errors, mut warnings) = allow::findings(&factory, &settings);
     errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
+    errors.extend(unmet::errors(&factory, &settings));
+    warnings.extend(unmet::warnings(&settings));
     let sandbox = sandboxed(&settings).next().map(|_| check::status(&signals));
     warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
     warnings.extend(misread(&settings));
