@@ -62,6 +62,7 @@ mod tree;
 mod tunnel;
 mod weakened;
 mod writes;
+mod wrong;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.
 pub type StepResult = Result<(), String>;

@@ -22,10 +22,16 @@ pub struct Repos(Vec<Worktree>);
 impl Repos {
     /// All of them, or none.
     pub fn make(factory: &Path, settings: &Settings, step: &Step, folder: &Folder) -> Result<Repos, Refusal> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let mut made: Vec<Worktree> = Vec::new();
-        for name in &step.repos {
-            let Some(repo) = settings.repos.get(&name.value) else { continue };
+        let active: Vec<_> =
+            step.repos.iter().filter_map(|name| Some((name, settings.repos.get(&name.value)?))).collect();
+        if let Some((name, repo)) = active.iter().find(|(_, repo)| home.is_none() && repo.path.value.starts_with('~')) {
+            let detail = format!("repos.{}.path: {}: HOME is not set", name.value, repo.path.value);
+            let fix = Some(worktree::SET_HOME.into());
+            return Err(Refusal { fix, ..Refusal::new(Reason::WorktreeFailed, detail) });
+        }
+        for (name, repo) in active {
             let place = worktree::place(&repo.path.value, factory, home.as_deref());
             match Worktree::add(&name.value, &place, &folder.worktree(&name.value), &folder.id) {
                 Ok(worktree) => made.push(Worktree { sign: key(repo, factory), ..worktree }),

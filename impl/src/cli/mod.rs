@@ -10,8 +10,10 @@ mod outcomes;
 mod profile;
 mod providers;
 mod run;
+mod schema;
 mod serve;
 mod service;
+mod unmet;
 mod validate;
 
 use std::os::unix::fs::MetadataExt;
@@ -58,6 +60,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The JSON Schema of kusaw.yaml, for editors
+    Schema,
     /// The agent CLIs that a step can be run by, and what such a step can require
     Providers {
         /// As one JSON list
@@ -168,6 +172,7 @@ pub fn main() -> i32 {
             Ok(factory) => validate::validate(&factory, json).code(),
             Err(refusal) => validate::unreadable(&refusal, json).code(),
         },
+        Command::Schema => schema::schema(),
         Command::Providers { json } => match settings_if_any(arguments.factory) {
             Ok(settings) => providers::providers(settings.as_ref(), json),
             Err(refusal) => told(&refusal).code(),

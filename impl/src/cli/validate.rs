@@ -3,24 +3,23 @@
 //! or executed.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::check::{self, Status};
+use super::unmet;
 use crate::allow;
 use crate::attempt;
 use crate::capability;
 use crate::egress::entry;
 use crate::finding::Finding;
-use crate::git::worktree;
 use crate::handshake;
 use crate::ignoring::{self, Found};
 use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
-use crate::provider;
 use crate::secrets;
-use crate::settings::{Network, Repo, Settings, Step, allowlist, attempts};
+use crate::settings::{Network, Settings, Step, allowlist, attempts};
 use crate::stderr::{one_line, printable};
 use crate::store::Store;
 use crate::warning::Warning;
@@ -47,9 +46,9 @@ pub fn validate(factory: &Path, json: bool) -> Exit {
     };
     let (mut errors, mut warnings) = allow::findings(&factory, &settings);
     errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
-    errors.extend(no_repositories(&factory, &settings));
-    errors.extend(sandboxed(&settings).filter_map(|(name, step)| not_installed(name, step)));
+    errors.extend(unmet::errors(&factory, &settings));
     errors.extend(settings.steps.iter().filter_map(|(name, step)| two_values(&factory, &settings, name, step)));
+    warnings.extend(unmet::warnings(&settings));
     let sandbox = sandboxed(&settings).next().map(|_| check::status(&settings, &signals));
     warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
     warnings.extend(ignored(&settings));
@@ -89,26 +88,6 @@ fn not_supported(settings: &Settings, name: &str, step: &Step) -> Option<Finding
     let what = format!("{missing} is not_supported here");
     let (code, key, fix) = (Reason::NotSupported.code(), format!("steps.{name}.requires"), missing.fix().to_string());
     Some(Finding { code, key, what, fix, ..Finding::default() })
-}
-
-/// Repos of steps that no worktree can be made of.
-fn no_repositories(factory: &Path, settings: &Settings) -> Vec<Finding> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let is_used = |name: &str| settings.steps.values().flat_map(|step| &step.repos).any(|repo| repo.value == name);
-    let finding = |(name, repo): (&String, &Repo)| {
-        let place = worktree::place(&repo.path.value, factory, home.as_deref());
-        let lacks = worktree::is_ready(&place).err()?;
-        let (code, key, path) = (Reason::WorktreeFailed.code(), format!("repos.{name}.path"), repo.path.value.clone());
-        Some(Finding { code, key, path, what: lacks.to_string(), fix: lacks.fix(name, &place), ..Finding::default() })
-    };
-    settings.repos.iter().filter(|(name, _)| is_used(name)).filter_map(finding).collect()
-}
-
-/// An agent that would not be found.
-fn not_installed(name: &str, step: &Step) -> Option<Finding> {
-    let known = provider::of(step).filter(|known| provider::installed(known).is_none())?;
-    let (code, key) = (Reason::NotFound.code(), format!("steps.{name}.provider"));
-    Some(Finding { code, key, what: known.not_on_path(), fix: known.to_install(), ..Finding::default() })
 }
 
 /// A variable with a secret, and with a value in the settings as well.

@@ -160,6 +160,10 @@ fn filters(settings: &[Setting]) -> Result<Vec<String>, String> {
     Ok(off)
 }
 
+/// What to do where a path begins with `~` and no home is known.
+pub const SET_HOME: &str =
+    "set HOME to your home folder (export HOME=/home/NAME), or write the whole path in place of ~";
+
 /// A path as the settings write it: absolute, `~` and below it, or relative to the factory.
 pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {
     match (written.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')), home) {
