@@ -89,6 +89,7 @@ Feature: Commands and launches never disagree
         | reason          | words                                                                                               |
         | userns-limit    | unshare user ns: No space left on device                                                            |
         | setuid-bwrap    | setuid use of bubblewrap is not supported                                                           |
+        | setuid-bwrap    | cannot open /proc/sys/user/max_user_namespaces: Permission denied                                   |
         | apparmor-userns | setting up uid map: Permission denied                                                               |
         | apparmor-userns | loopback: Failed RTM_NEWADDR: Operation not permitted                                               |
         | too-many-mounts | Exceeded maximum number of arguments 9000                                                           |
