@@ -89,8 +89,26 @@ Feature: Commands and launches never disagree
         | reason          | words                                                                                               |
         | userns-limit    | unshare user ns: No space left on device                                                            |
         | setuid-bwrap    | setuid use of bubblewrap is not supported                                                           |
+        | setuid-bwrap    | cannot open /proc/sys/user/max_user_namespaces: Permission denied                                   |
         | apparmor-userns | setting up uid map: Permission denied                                                               |
         | apparmor-userns | loopback: Failed RTM_NEWADDR: Operation not permitted                                               |
         | too-many-mounts | Exceeded maximum number of arguments 9000                                                           |
         | bwrap-too-old   | Unknown option --as-pid-1                                                                           |
         | bwrap-failed    | something nobody has seen before                                                                    |
+
+    @extra @case:C10
+    # Not of the machine's making: what is wrong with one step alone
+    Scenario Outline: the doctor says what one step would be refused for: <what>
+      Given <what>
+      When the step is run
+      And its doctor is asked for
+      Then the attempt is refused with the reason "<reason>"
+      And the doctor says "<reason>" in one line with "fix"
+      And no mark is found
+      And planted, with mode required alone the mark is found
+      And planted, with mode required alone the doctor does not say it
+
+      Examples:
+        | reason          | what                                         |
+        | unresolved-path | "/srv/data/nowhere-{nonce}" may be read      |
+        | not-supported   | the step's setting "requires" is "[network]" |
