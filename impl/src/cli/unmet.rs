@@ -10,6 +10,7 @@ use crate::outcome::Reason;
 use crate::provider;
 use crate::settings::{Inject, Mode, Repo, Sandbox, Settings, Step, attempts, effective, inject};
 use crate::store::Store;
+use crate::warning::Warning;
 
 /// What a launch would refuse; `factory` is a real path. Secrets are looked for by name and not read.
 pub fn errors(factory: &Path, settings: &Settings) -> Vec<Finding> {
@@ -85,7 +86,13 @@ fn without_sandbox(settings: &Settings, key: &str, step: &Step) -> Vec<Finding> 
         let besides = if keys.is_empty() { "" } else { ", and no key is injected" };
         let (key, what) = (key.into(), format!("{of_repo}it runs without a sandbox: {}{besides}", effective.why));
         let fix = "set sandbox: required for it if that is not meant".into();
-        (effective.mode == Mode::Off).then(|| Finding { code: "W2", key, what, fix, ..Finding::default() })
+        (effective.mode == Mode::Off).then(|| Finding {
+            code: Warning::Opens.code(),
+            key,
+            what,
+            fix,
+            ..Finding::default()
+        })
     };
     attempts::of(step).iter().filter_map(|attempt| told(attempt)).collect()
 }
@@ -111,7 +118,7 @@ fn has_sandbox(settings: &Settings) -> bool {
 fn no_agent(key: &str, step: &Step) -> Option<Finding> {
     let says = step.block().is_some_and(|block| matches!(block.egress.inject, Inject::Provider));
     (says && provider::of(step).is_none()).then(|| Finding {
-        code: "W5",
+        code: Warning::NoEffect.code(),
         key: format!("{key}.sandbox.egress.inject"),
         what: "no key is injected: provider means what the step's agent takes, and no agent runs this step".into(),
         fix: "list the entries, or remove it".into(),
