@@ -13,7 +13,7 @@ pub use acting::{Acting, Done};
 pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use mortal::Mortal;
-pub use serving::{Killed, namespaces};
+pub use serving::{Killed, Namespaces, namespaces};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -168,8 +168,8 @@ pub struct Scene {
     pub keys: Vec<String>,
     /// Who holds the key that the factory signs with.
     pub agent: Option<Agent>,
-    /// Kinds and numbers of the namespaces of the process that served last.
-    pub served_in: Vec<(String, u64)>,
+    /// The namespaces of the processes that served last.
+    pub served_in: Vec<Namespaces>,
     /// How many attempts there were.
     pub attempts: u32,
 }
