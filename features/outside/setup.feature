@@ -114,7 +114,7 @@ Feature: Setup commands
       And at its caller's terminal
         | when it shows | do      |
         | setup-{nonce} | type ^C |
-      And the step has the setup command "sleep 100 of-{nonce} & (trap '' TERM; sh -c 'sleep 100; :' of-{nonce}) & echo setup-{nonce}; wait"
+      And the step has the setup command "sh -c 'sleep 100; :' of-{nonce} & (trap '' TERM; sh -c 'echo setup-{nonce}; sleep 100; :' of-{nonce}) & wait"
       When the step is run
       Then it ends with the code 130
       And it ends within 8 s of that

@@ -15,7 +15,7 @@ pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use modelled::{AGENT, Conversation, tool};
 pub use mortal::Mortal;
-pub use serving::{Killed, namespaces};
+pub use serving::{Killed, Namespaces, namespaces};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -175,8 +175,8 @@ pub struct Scene {
     pub conversation: Conversation,
     /// Who holds the key that the factory signs with.
     pub agent: Option<Agent>,
-    /// Kinds and numbers of the namespaces of the process that served last.
-    pub served_in: Vec<(String, u64)>,
+    /// The namespaces of the processes that served last.
+    pub served_in: Vec<Namespaces>,
     /// A secret that was watched.
     pub canary: Option<Canary>,
     /// How many attempts there were.
