@@ -123,7 +123,8 @@ impl Scene {
             ("ANTHROPIC_API_KEY".to_owned(), key.clone()),
         ];
         let own = self.plan.env.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-        variables.extend(own);
+        let home = self.plan.home.iter().map(|home| ("HOME".to_owned(), home.clone()));
+        variables.extend(own.chain(self.plan.variables.iter().cloned()).chain(home));
         self.begin()?;
         let place = repository_of(&self.nonce, "demo");
         let nonce = format!("{}-bare", self.nonce);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cucumber::{gherkin, given, then, when};
+use serde_json::Value;
 
 use super::StepResult;
 use super::arriving::told;
@@ -19,12 +20,9 @@ use crate::scene::{AGENT, Conversation, Refusal, Scene, tool};
 use crate::text::line;
 use crate::verdict::ControlKind;
 
-/// What an agent's own prompts would keep, they must not: only the sandbox is judged. A project's own settings cannot say so,
-/// those of a user can.
-const PERMISSIONS: &str = r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#;
-
-/// The agent's settings, in the worktree.
-const CONFIG: &str = "agent";
+/// What an agent's own prompts would keep, they must not: only the sandbox is judged. A user's settings can say so, those of a
+/// project cannot.
+const PERMISSIONS: &str = r#"{"permissions":{"defaultMode":"bypassPermissions"}}"#;
 
 /// A start takes a second or two on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -32,17 +30,30 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// What stands inside in a key's place.
 const PLACEHOLDER: &str = "factory-egress-placeholder";
 
-#[given("the step is run by the real Claude Code, which asks for no permission")]
-fn real_agent(scene: &mut Scene) -> StepResult {
-    home::commit(&scene.nonce, "demo", &format!("{CONFIG}/settings.json"), PERMISSIONS)
-        .map_err(|e| format!("the repository: {e}"))?;
+/// What the agent keeps lies in a folder of this scenario, or where it looks for it by itself, in the user's home.
+#[given(
+    regex = r"^the step is run by the real Claude Code, which asks for no permission( and keeps what it knows in the home)?$"
+)]
+fn real_agent(scene: &mut Scene, in_home: String) -> StepResult {
     let folder = scene.agents();
-    installed::link(AGENT, Path::new(&folder)).map_err(|e| format!("{folder}: {e}"))?;
+    let state = match scene.plan.home.as_deref().filter(|_| !in_home.is_empty()) {
+        Some(home) => Path::new(home).join(".claude"),
+        None => home::library(HOME, &scene.nonce).join("agent"),
+    };
+    let furnish = || {
+        home::provide_repositories(&scene.nonce)?;
+        installed::link(AGENT, Path::new(&folder))?;
+        std::fs::create_dir_all(&state)?;
+        std::fs::write(state.join("settings.json"), PERMISSIONS)
+    };
+    furnish().map_err(|e| format!("{folder}: {e}"))?;
+    if in_home.is_empty() {
+        scene.plan.variables.push(("CLAUDE_CONFIG_DIR".to_owned(), state.display().to_string()));
+    }
     scene.plan.agents = Some(folder);
     scene.plan.action = Action::Provider("claude-code".to_owned(), scene.prompt()?);
     // Nothing but the conversation: no telemetry, no look for updates.
     scene.plan.env.insert("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC".into(), "1".into());
-    scene.plan.env.insert("CLAUDE_CONFIG_DIR".into(), CONFIG.into());
     scene.plan.caller.patience = Some(PATIENCE);
     Ok(())
 }
@@ -89,6 +100,45 @@ async fn bare_secret(scene: &mut Scene, path: String) -> StepResult {
     let brings = |act: &ToolResult| secrets.iter().any(|secret| act.text.contains(secret));
     control(scene, !acts.is_empty() && acts.iter().all(brings), &bare, "");
     Ok(())
+}
+
+#[then(regex = r#"^its session is in "(.+)" afterwards, and "(.+)" has what it noted$"#)]
+fn keeps_session(scene: &mut Scene, folder: String, file: String) -> StepResult {
+    let (folder, file) = (scene.expand(&folder)?, scene.expand(&file)?);
+    let sessions = sessions(scene, Path::new(&folder))?;
+    let noted = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let keys = noted.as_ref().and_then(Value::as_object).map_or(0, serde_json::Map::len);
+    scene.found(sessions == 1 && keys > 0, format!("{sessions} sessions in {folder}; {keys} keys in {file}"));
+    Ok(())
+}
+
+#[then(regex = r#"^planted, with its folder elsewhere no session comes to "(.+)"$"#)]
+async fn planted_elsewhere(scene: &mut Scene, folder: String) -> StepResult {
+    let folder = scene.expand(&folder)?;
+    let other = format!("{}/other", home::library(HOME, &scene.nonce).display());
+    std::fs::create_dir(&other).map_err(|e| format!("{other}: {e}"))?;
+    scene.begin()?;
+    let elsewhere = ("CLAUDE_CONFIG_DIR".to_owned(), other);
+    let launch = scene.changed(|plan| plan.variables.push(elsewhere)).await?;
+    let unfinished = scene.conversed(&launch)?.unfinished();
+    let sessions = sessions(scene, Path::new(&folder))?;
+    let told = unfinished.clone().unwrap_or_default();
+    let seen = format!("planted: {sessions} sessions in {folder}; {told}");
+    scene.control(ControlKind::Planted, sessions == 1 && unfinished.is_none(), seen);
+    Ok(())
+}
+
+/// How many files below a folder have the scenario's prompt, in lines of JSON as the agent keeps its sessions.
+fn sessions(scene: &Scene, folder: &Path) -> Result<usize, String> {
+    let (prompt, mut folders, mut count) = (scene.prompt()?, vec![folder.to_owned()], 0);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            count += usize::from(path.extension().is_some_and(|end| end == "jsonl") && text.contains(&prompt));
+            folders.extend(path.is_dir().then_some(path));
+        }
+    }
+    Ok(count)
 }
 
 #[then("every tool fails but the first and the last")]
