@@ -14,7 +14,7 @@ Feature: Where an agent is installed
         | {home}/.bashrc |
 
     @case:K01
-    Scenario Outline: it starts from <where>, and what lies beside is not readable
+    Scenario Outline: <provider> starts from <where>, and what lies beside is not readable
       Given the agent's program is "{home}/<program>"
       And on the user's host, "{home}/<package>" holds '{}'
       And "{home}/<link>" is a link to "<target>"
