@@ -14,7 +14,7 @@ Feature: Where an agent is installed
         | {home}/.bashrc |
 
     @case:K01
-    Scenario Outline: it starts from <where>, and what lies beside is not readable
+    Scenario Outline: <provider> starts from <where>, and what lies beside is not readable
       Given the agent's program is "{home}/<program>"
       And on the user's host, "{home}/<package>" holds '{}'
       And "{home}/<link>" is a link to "<target>"
@@ -92,7 +92,7 @@ Feature: Where an agent is installed
         | its package   | lib/node_modules/@anthropic-ai/claude-code/bin/claude | lib/node_modules/@anthropic-ai/claude-code/package.json | lib/node_modules/@anthropic-ai/claude-code/vendor/rg | lib/node_modules/@anthropic-ai/claude-code |
         | its versions  | .local/share/claude/versions/2            | .local/share/claude/versions/1                 | .local/share/claude/versions/0               | .local/share/claude/versions        |
 
-    @needs:doctor
+    @needs:doctor @needs:providers
     Scenario Outline: the <command> say which folder becomes readable
       Given the agent's program is "{home}/lib/node_modules/@anthropic-ai/claude-code/bin/claude"
       And on the user's host, "{home}/lib/node_modules/@anthropic-ai/claude-code/package.json" holds '{}'

@@ -9,7 +9,7 @@ Feature: An agent on macOS
       Given a sandboxed step
       And the user's home is "{library}"
 
-    Scenario Outline: the state of <provider> is not there
+    Scenario Outline: the state of <provider> is not there: <place>
       Given the user has the secrets
         | {home}/<place> |
       And the step is run by the provider "<provider>" with the prompt "tools/probe read {home}/<place>"
@@ -34,7 +34,7 @@ Feature: An agent on macOS
   @AGT-03
   Rule: Without a login token validate warns and the attempt is refused before it starts; Probe reports the variable names
 
-    Scenario Outline: a step of <provider> without a token is refused
+    Scenario Outline: a step of <provider> without a token is refused, with <variable> it is not
       Given a sandboxed step
       And the step is run by the provider "<provider>" with a prompt that leaves a mark
       And the attempt may be refused

@@ -143,7 +143,7 @@ Feature: An agent's own sandbox
 
     # qwen-code PR 11614: the user's own were replaced instead of kept
     @extra @case:K05
-    Scenario Outline: <variable> of the step is kept as written
+    Scenario Outline: <variable> of a step of <provider> is kept as written
       Given the step is run by the provider "<provider>" with the prompt "tools/probe env"
       And the step has the variable "<variable>" with "<value>"
       When the step is run

@@ -246,7 +246,7 @@ Feature: What an agent has in the home
 
       Examples:
         | how                      | file             | link          | first                                                                                  |
-        | a new one                | .aws/credentials | planted       | ln -sf {home}/.aws/credentials {home}/.claude/planted                                  |
+        | a new one                | notes            | planted       | ln -sf {home}/notes {home}/.claude/planted                                             |
         | one in place of settings | notes            | settings.json | rm -f {home}/.claude/settings.json && ln -s ../notes {home}/.claude/settings.json      |
 
     @extra
