@@ -199,6 +199,69 @@ Feature: What an agent has in the home
         | a file of it      | {store}/secrets        | .claude.json | {store}/secrets        |
         | a shell's start   | {home}/.bashrc         | .claude.json | {home}/.bashrc         |
 
+    # as stow makes them: a real folder, full of links
+    @extra
+    Scenario Outline: a link in its state is followed: <what>
+      Given the user has the secrets
+        | {home}/dotfiles/<file> |
+      And on the user's host, "{home}/.claude/<beside>" holds '{}'
+      And "{home}/.claude/<link>" is a link to "<target>"
+      And the step is run by the provider "claude-code" with the prompt "tools/probe read {home}/.claude/<path> + write {home}/dotfiles/<file> x"
+      When the step is run
+      Then the secret arrives
+      And on the host, "{home}/dotfiles/<file>" holds "x"
+      And planted, for a step that runs a program of its own none does
+
+      Examples:
+        | what               | file            | beside       | link          | target                        | path            |
+        | its settings       | settings.json   | x            | settings.json | ../dotfiles/settings.json     | settings.json   |
+        | a folder           | skills/own/x.md | x            | skills        | {home}/dotfiles/skills        | skills/own/x.md |
+        | a file in a folder | review.md       | commands/x   | commands/review.md | ../../dotfiles/review.md | commands/review.md |
+
+    @extra
+    Scenario: what lies beside that is not opened
+      Given the user has the secrets
+        | {home}/dotfiles/settings.json |
+        | {home}/dotfiles/other         |
+        | {home}/dotfiles/{canary}      |
+      And on the user's host, "{home}/.claude/x" holds '{}'
+      And "{home}/.claude/settings.json" is a link to "../dotfiles/settings.json"
+      And the step is run by the provider "claude-code" with the prompt "tools/probe read {home}/dotfiles/other + list {home}/dotfiles"
+      When the step is run
+      Then no secret arrives
+      And bare, the probe "read {home}/dotfiles/other + list {home}/dotfiles" gets the secret
+
+    # who can make a link there could have the next attempt open anything
+    @extra
+    Scenario Outline: a link that a step leaves there opens nothing to the next: <how>
+      Given the user has the secrets
+        | {home}/<file> |
+      And on the user's host, "{home}/.claude/settings.json" holds '{}'
+      And the step is run by the provider "claude-code" with the prompt "<first>; tools/probe read {home}/.claude/<link>"
+      When the step is run
+      And in a second attempt, the step is run
+      Then no secret arrives
+      And on the host, "{home}/.claude/<link>" is a link
+      And bare, the probe "read {home}/.claude/<link>" gets the secret
+
+      Examples:
+        | how                      | file             | link          | first                                                                                  |
+        | a new one                | .aws/credentials | planted       | ln -sf {home}/.aws/credentials {home}/.claude/planted                                  |
+        | one in place of settings | notes            | settings.json | rm -f {home}/.claude/settings.json && ln -s ../notes {home}/.claude/settings.json      |
+
+    @extra
+    Scenario: a link in its state to keys is refused
+      Given the user has the secrets
+        | {home}/.ssh/id_ed25519 |
+      And on the user's host, "{home}/.claude/x" holds '{}'
+      And "{home}/.claude/keys" is a link to "../.ssh"
+      And the step is run by the provider "claude-code" with a prompt that leaves a mark
+      And the attempt may be refused
+      When the step is run
+      Then the attempt is refused with the reason "protected-path"
+      And no mark is found
+      And planted, without that link the mark is found
+
   @AGT-07
   Rule: The agent's own login folders, which are mounted for it, are inside
 

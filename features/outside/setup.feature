@@ -72,3 +72,63 @@ Feature: Setup commands
       Then no mark is found
       And "{library}/second" is not there afterwards
       And planted, without the setup commands the mark is found
+
+    @extra
+    Scenario: of a failed one the reason says so
+      Given the step leaves a mark
+      And the step has the setup program "/bin/false"
+      When the step is run
+      Then the attempt is refused with the reason "setup-command"
+      And no mark is found
+      And planted, without the setup commands the mark is found
+
+    Scenario: where the mode is off they run as well
+      Given the factory's sandbox mode is "off"
+      And the step has the setup command "echo made-{nonce} >made-by-setup"
+      When the step runs the probe "read made-by-setup"
+      Then the step reads "made-{nonce}"
+      And planted, without the setup commands the probe finds nothing there
+
+    @extra
+    Scenario: they have the caller's variables, and the step's own
+      Given the step has the variable "OF_STEP" with "of-step"
+      And the step has the setup command "mkdir -p {library}; echo $CALLERS_OWN $OF_STEP >{library}/variables"
+      When the step runs the probe "env CALLERS_OWN"
+      Then on the host, "{library}/variables" ends in "kept of-step"
+      And planted, without the setup commands it is not there
+
+    # what comes in by a pipe is for the step
+    @extra
+    Scenario: they read nothing of the step's input
+      Given its input is "for-the-step{newline}"
+      And the step has the setup command "cat >read-by-setup"
+      When the step runs the shell command "cat; tools/probe read read-by-setup"
+      Then the step reads "for-the-step"
+      And in the worktree, "read-by-setup" holds ""
+      And planted, without the setup commands the probe finds nothing there
+
+    @extra
+    Scenario: Ctrl-C ends them, all that they started, and the attempt
+      Given the step leaves a mark
+      And its caller has a terminal
+      And at its caller's terminal
+        | when it shows | do      |
+        | setup-{nonce} | type ^C |
+      And the step has the setup command "sh -c 'sleep 100; :' of-{nonce} & (trap '' TERM; sh -c 'echo setup-{nonce}; sleep 100; :' of-{nonce}) & wait"
+      When the step is run
+      Then it ends with the code 130
+      And it ends within 8 s of that
+      And no mark is found
+      And no process with "of-{nonce}" in its argv is alive
+      And the terminal is set as before
+      And planted, without the setup commands the mark is found
+
+    # a submodule, or what a build fetches: as if the step had made it
+    @extra
+    Scenario: a repository that they leave in the worktree is moved out of it afterwards, as the step's is
+      Given the step has the setup command "git init -q nested"
+      When the step runs the probe "read nested/.git/HEAD"
+      Then the step reads "refs/heads/"
+      And in the worktree, "nested" is a folder
+      And in the worktree, "nested/.git" is gone
+      And planted, without the setup commands the probe finds nothing there

@@ -29,6 +29,13 @@ Feature: One attempt for each repo
       And in the worktree of each attempt, "theirs" is gone
       And planted, with one attempt for all, in the worktree of "extra", "theirs" ends in "demo"
 
+    Scenario: has no worktree of the other repo
+      Given each of the repos "extra, demo" has an attempt of its own
+      When each attempt runs the shell command "echo x >ran"
+      Then in the worktree of each attempt, "ran" is a file
+      And no attempt has a worktree of the other repo
+      And planted, with one attempt for all there is one
+
     Scenario Outline: cannot see <what> of the attempt that was before it
       Given each of the repos "extra, demo" has an attempt of its own
       When each attempt runs the shell command "echo x >ran; <command>; :"

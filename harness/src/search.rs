@@ -123,12 +123,14 @@ mod tests {
 
     #[test]
     fn a_word_across_two_pieces_is_found_and_in_an_argv_too() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = std::env::temp_dir().join(format!("search-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
         for (name, before) in [("a", 0), ("b", PIECE - 3), ("c", 2 * PIECE - 3)] {
-            fs::write(folder.path().join(name), [&vec![b'.'; before], b"canary".as_slice()].concat()).unwrap();
+            fs::write(folder.join(name), [&vec![b'.'; before], b"canary".as_slice()].concat()).unwrap();
         }
-        fs::write(folder.path().join("none"), "canar").unwrap();
-        let (files, found) = files([folder.path()], b"canary");
+        fs::write(folder.join("none"), "canar").unwrap();
+        let (files, found) = files([folder.as_path()], b"canary");
+        fs::remove_dir_all(&folder).unwrap();
         assert_eq!((files, found.len()), (4, 3));
         let watch = Watch::begin("canary-of-this-test");
         let mut child = std::process::Command::new("sh");

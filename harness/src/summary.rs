@@ -83,7 +83,8 @@ pub fn rows<'a>(lines: &[ScenarioLine], catalogue: &'a Catalogue) -> Vec<Row<'a>
 
 /// "k of n musts hold": of the must and cli rows that were run on the platform they are for.
 pub fn headline(rows: &[Row<'_>]) -> (usize, usize) {
-    let counting: Vec<&Row<'_>> = rows.iter().filter(|r| r.guarantee.kind.counts() && !r.on_fixtures).collect();
+    let here = |r: &&Row<'_>| !r.on_fixtures && r.verdict() != Verdict::NotApplicable;
+    let counting: Vec<&Row<'_>> = rows.iter().filter(|r| r.guarantee.kind.counts()).filter(here).collect();
     (counting.iter().filter(|r| r.verdict() == Verdict::Holds).count(), counting.len())
 }
 
@@ -163,7 +164,8 @@ fn title(run: &Run) -> String {
 }
 
 fn chapter_line(chapter: &str, lines: &[ScenarioLine]) -> String {
-    let of: Vec<&ScenarioLine> = lines.iter().filter(|l| l.id.split('-').next() == Some(chapter)).collect();
+    let own = lines.iter().filter(|l| l.id.split('-').next() == Some(chapter));
+    let of: Vec<&ScenarioLine> = own.filter(|l| l.verdict != Verdict::NotApplicable).collect();
     let hold = of.iter().filter(|l| l.verdict == Verdict::Holds).count();
     format!("{chapter}  {hold} of {} scenarios hold", of.len())
 }

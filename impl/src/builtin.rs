@@ -46,7 +46,7 @@ impl Builtin {
     /// The command in this worktree; `None` where nothing fits.
     pub fn argv(&self, worktree: &Path) -> Option<&'static [&'static str]> {
         let is_file = |name: &&str| worktree.join(name).symlink_metadata().is_ok_and(|there| there.is_file());
-        self.ways.iter().find(|way| way.files.iter().any(|name| is_file(name))).map(|way| way.argv)
+        self.ways.iter().find(|way| way.files.iter().any(&is_file)).map(|way| way.argv)
     }
 
     /// The files that it goes by, for messages.

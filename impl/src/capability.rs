@@ -9,6 +9,7 @@ use crate::settings::{Mode, Network, Settings, Step, allowlist, effective};
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Capability {
     /// The step can connect to listed hosts and nothing else.

@@ -6,8 +6,15 @@ use std::path::PathBuf;
 use crate::user;
 
 /// Folders in the data folder, with their names in messages.
-pub const ALL: [(&str, &str); 3] =
-    [("store", "the secret store"), ("keys", "the keys of the secret store"), ("signing", "the place for signing")];
+pub const ALL: [(&str, &str); 4] = [
+    ("store", "the secret store"),
+    ("keys", "the keys of the secret store"),
+    ("signing", "the place for signing"),
+    (AGENTS, "what kusaw has written down about agents"),
+];
+
+/// Of agents: which links in their state folders are followed.
+pub const AGENTS: &str = "agents";
 
 /// Where kusaw's data folder can be: `${XDG_DATA_HOME:-~/.local/share}/kusaw`, with the variables as they are here, or as
 /// another session of the same user has them.

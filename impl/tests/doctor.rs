@@ -85,6 +85,31 @@ fn a_sandbox_that_keeps_its_promises_holds() {
     }
 }
 
+/// As a real launch is, which the test lets say it as well.
+#[test]
+fn a_step_that_a_launch_would_refuse_is_marked() {
+    let secret = "egress: {inject: [{name: k, upstream: 'https://a.example', base_url_env: U, key_env: K}]}";
+    for (sandbox, more, reason) in [
+        ("network: allowlist, SECRET", "", "no-secret"),
+        ("allow_read: [~/gone]", "", "unresolved-path"),
+        ("network: open", "requires: [network],", "not-supported"),
+        ("network: open", "repos: [gone],", "worktree-failed"),
+    ] {
+        let sandbox = sandbox.replace("SECRET", secret);
+        let factory = Factory::new(&format!(
+            "sandbox: {{mode: required, {sandbox}}}\nrepos: {{gone: {{path: ../gone}}}}\nsteps:\n  s: {{{more} run: ['true']}}\n"
+        ));
+        let told = told(&|| factory.command());
+        let step = &told.report["steps"][0];
+        assert_eq!((told.code, &step["refused"]["reason"]), (Some(1), &reason.into()), "{}", told.report);
+        assert!(told.text.contains(&format!("REFUSED a launch of it: {reason}: ")), "{}", told.text);
+        assert_eq!(step["missing"].as_array().unwrap().len(), usize::from(reason == "no-secret"), "{step}");
+        assert!(!factory.path().join("attempts").exists());
+        factory.run("s").code(125);
+        assert_eq!(factory.outcome()["reason"], reason);
+    }
+}
+
 #[test]
 fn where_no_entry_is_one_host_p5_is_not_tried_and_nothing_is_added() {
     for allow in ["", "'*.a.example'", "'localhost:54321'"] {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::{Deviation, Expectation};
+use super::like;
 use super::observe::Observe;
 use super::part::Part;
 use crate::catalogue::{Catalogue, is_id};
@@ -120,6 +121,9 @@ pub struct Serve {
 pub struct Manifest {
     /// Name, as on the command line.
     pub name: String,
+    /// The driver whose manifest holds for all that this one does not say.
+    #[serde(default)]
+    pub like: Option<String>,
     /// What it can be asked.
     pub kind: Kind,
     /// Where its claims are documented.
@@ -189,7 +193,7 @@ impl Manifest {
         let text = std::fs::read_to_string(&path).map_err(|e| {
             format!("driver {driver}: {}: {e}; known drivers: {}", path.display(), names(root).join(", "))
         })?;
-        let manifest = Self::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        let manifest = like::read(root, &text).map_err(|e| format!("{}: {e}", path.display()))?;
         manifest.check(catalogue).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(manifest)
     }

@@ -3,6 +3,7 @@
 //! A manifest says how to launch it and where to look afterwards. Nothing here knows any implementation.
 
 pub mod expectation;
+mod like;
 pub mod manifest;
 pub mod observe;
 pub mod part;

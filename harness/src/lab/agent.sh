@@ -8,6 +8,7 @@ remember='remember() {
   mv -T "$new" "$settings" 2>/dev/null || { cat "$new" >"$settings"; rm "$new"; }
   rmdir "$settings.lock"
 }'
+printf 'agent program: %s\n' "$0"
 printf 'agent: %s\n' "$@"
 while [ $# -gt 0 ]; do
   [ "$1" = -p ] && exec /bin/sh -c "$remember

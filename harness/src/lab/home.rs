@@ -248,14 +248,29 @@ pub fn git(path: &Path, arguments: &[&str]) -> io::Result<()> {
 }
 
 /// Agents that do what their prompt says, as a command of the shell.
+///
+/// # Errors
+/// When they cannot be written.
 pub fn agents(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    for name in ["claude", "cursor-agent"] {
-        let path = folder.join(name);
-        fs::write(&path, include_str!("agent.sh"))?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
-    }
-    Ok(())
+    ["claude", "cursor-agent"].iter().try_for_each(|name| agent(&folder.join(name), ""))
+}
+
+/// One of them, with something in front of it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn agent(path: &Path, front: &str) -> io::Result<()> {
+    program(path, &format!("{front}{}", include_str!("agent.sh")))
+}
+
+/// A program with this text.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn program(path: &Path, text: &str) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+    fs::write(path, text)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
 /// A folder of links to every program on PATH but one.

@@ -6,6 +6,7 @@
 //! /sys), a few devices such as /dev/null, and a copy of what everybody may read of /etc. Kernel keyrings have no namespace:
 //! what the lab does there, `keyring` says.
 
+pub mod agent;
 pub mod bystander;
 pub mod fault;
 pub mod home;

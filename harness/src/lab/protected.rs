@@ -12,13 +12,14 @@ use super::{home, services};
 /// The file of a store, and the one of its keys.
 const FILES: [&str; 2] = ["secrets", "identity"];
 
-/// Fills the three folders, those that are not there yet. Needs the runtime of the caller, for the socket.
+/// Fills the three folders, those that are not filled yet. Needs the runtime of the caller, for the socket.
 ///
 /// # Errors
 /// When something cannot be written, or the socket cannot be bound.
 pub fn fill(store: &Path, keys: &Path, signing: &Path) -> io::Result<()> {
     for (folder, file) in [store, keys].into_iter().zip(FILES) {
-        if !folder.exists() {
+        // The factory may have made the folder itself meanwhile.
+        if !folder.join(file).exists() {
             home::canary(&folder.join(file))?;
             home::canary(&folder.join(format!("{}.txt", home::token()?)))?;
             // A factory may refuse a store that others can look into.

@@ -16,7 +16,7 @@ pub use egress::Whose;
 pub enum Action {
     /// `run: [argv]`.
     Run(Vec<String>),
-    /// `provider:` and `prompt:`; an empty one is left out.
+    /// `provider:` and `prompt:`; each is left out where it is empty.
     Provider(String, String),
     /// `uses:`, a built-in step.
     Uses(String),
@@ -195,7 +195,9 @@ impl Plan {
                 step.insert("run".into(), json!(argv));
             }
             Action::Provider(name, prompt) => {
-                step.insert("provider".into(), json!(name));
+                if !name.is_empty() {
+                    step.insert("provider".into(), json!(name));
+                }
                 if !prompt.is_empty() {
                     step.insert("prompt".into(), json!(prompt));
                 }

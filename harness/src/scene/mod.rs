@@ -15,7 +15,7 @@ pub use arriving::{OwnPort, Seen, addresses};
 pub use killing::{Deaths, Work};
 pub use modelled::{AGENT, Conversation, tool};
 pub use mortal::Mortal;
-pub use serving::{Killed, namespaces};
+pub use serving::{Killed, Namespaces, namespaces};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -27,6 +27,7 @@ use crate::driver::Manifest;
 use crate::ending::Ending;
 use crate::furnished::Furnished;
 use crate::lab::Lab;
+use crate::lab::agent::Agent;
 use crate::lab::bystander::Bystander;
 use crate::lab::ipc::{Content, Shared};
 use crate::lab::local::Local;
@@ -172,8 +173,10 @@ pub struct Scene {
     pub keys: Vec<String>,
     /// What a scripted model asked its agent for, and was told.
     pub conversation: Conversation,
-    /// Kinds and numbers of the namespaces of the process that served last.
-    pub served_in: Vec<(String, u64)>,
+    /// Who holds the key that the factory signs with.
+    pub agent: Option<Agent>,
+    /// The namespaces of the processes that served last.
+    pub served_in: Vec<Namespaces>,
     /// A secret that was watched.
     pub canary: Option<Canary>,
     /// How many attempts there were.
@@ -217,6 +220,7 @@ impl Scene {
             arrived: None,
             keys: Vec::new(),
             conversation: Conversation::default(),
+            agent: None,
             served_in: Vec::new(),
             canary: None,
             attempts: 0,

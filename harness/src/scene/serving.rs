@@ -9,6 +9,7 @@ use nix::unistd::Pid;
 use super::{Refusal, Scene};
 use crate::driver::Network;
 use crate::launch::{Launch, Live, shell};
+use crate::living;
 use crate::plan::{Action, Plan};
 use crate::waiting::{self, WAITS};
 
@@ -148,11 +149,11 @@ impl Scene {
         Ok(())
     }
 
-    /// Carries out the plan on a served factory and keeps what came of it; the value is what the serve's namespaces are.
+    /// Carries out the plan on a served factory and keeps what came of it; the value is in what namespaces each process of the serve is.
     ///
     /// # Errors
     /// As [`Scene::run_served`].
-    pub async fn run_on_serve(&mut self) -> Result<Vec<(String, u64)>, String> {
+    pub async fn run_on_serve(&mut self) -> Result<Vec<Namespaces>, String> {
         if !self.can_be_asked()? {
             return Ok(Vec::new());
         }
@@ -162,9 +163,11 @@ impl Scene {
         let attempt = async {
             self.is_ready(&self.plan, &serve).await?;
             let launch = launcher.launch(&self.plan, &nonce, number).await;
-            let of = serve.launcher().map_or(Err("nothing serves".to_owned()), namespaces);
+            // What only passes it on is none: all below it are looked at.
+            let all = serve.launcher().map(|head| living::family(head, NO_MARK)).unwrap_or_default();
+            let of: Vec<Namespaces> = all.iter().map(|process| namespaces(process.pid).unwrap_or_default()).collect();
             end(&serve, Signal::SIGTERM);
-            Ok::<_, String>((launch?, of?))
+            Ok::<_, String>((launch?, of))
         };
         let served = launcher.serve(&self.plan, &nonce, number + 1, &serve);
         let (launch, of) = futures::future::join(attempt, served).await.0?;
@@ -217,14 +220,20 @@ impl Scene {
     }
 }
 
+/// Nobody has a line feed and nothing else in its argv.
+const NO_MARK: &str = "\n\n\n";
+
+/// Kinds and numbers of a process's namespaces.
+pub type Namespaces = Vec<(String, u64)>;
+
 /// The kinds that a sandbox has of its own, namespaces(7).
 const KINDS: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
 
-/// Kinds and numbers of a process's namespaces.
+/// Those of a process.
 ///
 /// # Errors
 /// When they cannot be seen.
-pub fn namespaces(process: i32) -> Result<Vec<(String, u64)>, String> {
+pub fn namespaces(process: i32) -> Result<Namespaces, String> {
     let number = |kind: &str| {
         let path = format!("/proc/{process}/ns/{kind}");
         let link = std::fs::read_link(&path).map_err(|e| format!("{path}: {e}"))?;

@@ -27,8 +27,10 @@ impl Scene {
     /// The placeholders in words of a feature: `{nonce}`, `{token}` (how each secret of the home begins), `{session-key}`,
     /// `{user-key}`, and the places of the next attempt: `{factory}`, `{repository}`, `{other}` (a repo beside it), and those
     /// of the manifest ([`Manifest::placeholders`]). `{process}` is the number of the user's process, `{key}` that of what
-    /// the user's programs share, `{api-key}` and `{other-api-key}` are keys that are kept outside. `{port}` is the
-    /// scenario's own port, `{local-port}` and `{other-port}` those of services on the host's localhost. `{home}` is the user's home, `{library}` a
+    /// the user's programs share, `{api-key}` and `{other-api-key}` are keys that are kept outside. `{agent}` is
+    /// the socket of the agent that the factory signs by, `{public-key}` its public key. `{port}` is the
+    /// scenario's own port, `{local-port}` and `{other-port}` those of services on the host's localhost. `{home}` is the user's
+    /// home, `{library}` a
     /// folder of the user for this scenario, `{allowed}` the path that may be read or written. `{kill-all}` is shell text.
     ///
     /// # Errors
@@ -55,6 +57,10 @@ impl Scene {
         }
         for (name, key) in ["{api-key}", "{other-api-key}"].iter().zip(&self.keys) {
             text = text.replace(name, key);
+        }
+        if let Some(agent) = &self.agent {
+            text = text.replace("{agent}", &agent.socket().display().to_string());
+            text = text.replace("{public-key}", agent.key());
         }
         if let Some((shared, _)) = &self.shared {
             text = text.replace("{key}", &format!("{:#x}", shared.key));

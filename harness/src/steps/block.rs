@@ -27,6 +27,22 @@ fn has(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("the block says that the backend is not available")]
+fn not_available(scene: &mut Scene) -> StepResult {
+    let (block, seen) = block(scene.said.as_ref().ok_or("nothing was asked")?);
+    scene.found(block.as_ref().is_some_and(|block| is_whole(block) && block["available"] == false), seen);
+    Ok(())
+}
+
+#[then("planted, without the fault the block says that the backend is available")]
+async fn planted_available(scene: &mut Scene) -> StepResult {
+    let plan = Plan { fault: None, ..scene.plan.clone() };
+    let (block, seen) = block(&scene.says("block", &plan).await?);
+    let shown = block.as_ref().is_some_and(|block| is_whole(block) && block["available"] == true);
+    scene.control(ControlKind::Planted, shown, format!("planted: {seen}"));
+    Ok(())
+}
+
 #[then("it has no block sandbox")]
 fn has_none(scene: &mut Scene) -> StepResult {
     let said = scene.said.as_ref().ok_or("nothing was asked")?;

@@ -142,6 +142,14 @@ async fn planted_without(scene: &mut Scene) -> StepResult {
     unsaid(scene, &plan).await
 }
 
+#[then("planted, with mode required alone the doctor does not say it")]
+async fn planted_required(scene: &mut Scene) -> StepResult {
+    let mut plan = scene.plan.clone();
+    plan.sandbox = Some(serde_json::json!({"mode": "required"}));
+    plan.step_keys.clear();
+    unsaid(scene, &plan).await
+}
+
 #[then("planted, with provider_hosts false it is not said")]
 async fn planted_no_provider(scene: &mut Scene) -> StepResult {
     let mut plan = scene.plan.clone();

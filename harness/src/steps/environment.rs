@@ -124,8 +124,10 @@ async fn planted_start(scene: &mut Scene) -> StepResult {
 }
 
 #[given(regex = r#"^the step has the variable "(\w+)" with "(.*)"$"#)]
-fn has_variable(scene: &mut Scene, name: String, value: String) {
+fn has_variable(scene: &mut Scene, name: String, value: String) -> StepResult {
+    let value = scene.expand_text(&value)?;
     scene.plan.env.insert(name, Value::String(value));
+    Ok(())
 }
 
 #[then(regex = r#"^the variable "(\w+)" is "(.*)"$"#)]

@@ -39,6 +39,7 @@ async fn shell_while(scene: &mut Scene, first: String, second: String) -> StepRe
 }
 
 #[when("the step is run")]
+#[when("in a second attempt, the step is run")]
 async fn run(scene: &mut Scene) -> StepResult {
     scene.run().await
 }

@@ -110,7 +110,11 @@ async fn planted_right_settings(scene: &mut Scene) -> StepResult {
 
 #[then("planted, with mode required alone the mark is found")]
 async fn planted_required(scene: &mut Scene) -> StepResult {
-    planted(scene, |plan| plan.sandbox = Some(serde_json::json!({"mode": "required"}))).await
+    planted(scene, |plan| {
+        plan.sandbox = Some(serde_json::json!({"mode": "required"}));
+        plan.step_keys.clear();
+    })
+    .await
 }
 
 #[then("planted, with network allowlist the mark is found")]

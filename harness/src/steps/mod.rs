@@ -2,7 +2,9 @@
 //!
 //! Given fills the plan, When carries it out, Then judges what the host shows. No step knows any driver.
 
+mod agent_argv;
 mod agent_state;
+mod agent_token;
 mod agents;
 mod agreeing;
 mod allowed;
@@ -42,6 +44,7 @@ mod passing;
 mod per_repo;
 mod processes;
 mod protected;
+mod providers;
 mod records;
 mod refused_calls;
 mod repositories;
@@ -52,12 +55,14 @@ mod session;
 mod settings;
 mod setup;
 mod shared;
+mod signing;
 mod terminal;
 mod totals;
 mod tree;
 mod tunnel;
 mod weakened;
 mod writes;
+mod wrong;
 
 /// What a step says when the harness itself is at fault; the verdict is then `error`.
 pub type StepResult = Result<(), String>;

@@ -71,6 +71,33 @@ fn none_left(scene: &mut Scene, path: String) -> StepResult {
     Ok(())
 }
 
+#[then("no attempt has a worktree of the other repo")]
+fn none_beside(scene: &mut Scene) -> StepResult {
+    let repos: Vec<String> = scene.plan.repos.iter().map(|(name, _)| name.clone()).collect();
+    for (repo, other) in repos.iter().flat_map(|repo| repos.iter().map(move |other| (repo, other))) {
+        if repo != other {
+            let manifest = &Scene::context()?.manifest;
+            let of_repo = manifest.of_repo(&scene.last()?.templates, repo, true)?;
+            let beside = PathBuf::from(of_repo.with("repo", other).render(manifest.worktree())?);
+            let there = beside.join(".git").exists();
+            scene.found_certain(
+                !there,
+                format!("{repo}: {} is {}", beside.display(), if there { "there" } else { "not there" }),
+            );
+        }
+    }
+    Ok(())
+}
+
+#[then("planted, with one attempt for all there is one")]
+async fn planted_beside(scene: &mut Scene) -> StepResult {
+    let launch = one_for_all(scene).await?;
+    let each = scene.plan.repos.iter().map(|(repo, _)| Ok(worktree(&launch, repo, false)?.join(".git").exists()));
+    let all = each.collect::<Result<Vec<bool>, String>>()?.into_iter().all(|there| there);
+    scene.control(ControlKind::Planted, all, format!("one attempt for all: the worktrees of all are there: {all}"));
+    Ok(())
+}
+
 /// By the secret of the home in a file that the attempt has left.
 #[then(regex = r#"^the attempt of "(\w+)" ran (free|confined), by its "(.+)"$"#)]
 fn ran(scene: &mut Scene, repo: String, how: String, path: String) -> StepResult {

@@ -11,6 +11,7 @@ use super::StepResult;
 use super::secrets::token;
 use crate::lab::HOME;
 use crate::launch::SHELL;
+use crate::living;
 use crate::plan::{Action, Plan};
 use crate::scene::{Refusal, Scene};
 use crate::text::line;
@@ -59,7 +60,7 @@ async fn as_own_command(scene: &mut Scene) -> StepResult {
 /// Has the step itself run something that has left a secret in a file outside.
 pub(super) async fn runs_inside(scene: &mut Scene, argv: Vec<String>) -> StepResult {
     let path = place(scene)?;
-    fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let _ = fs::remove_file(&path); // what was not there has been judged already
     let launch = scene
         .changed(|plan| {
             plan.step_keys.remove(SETUP);
@@ -131,4 +132,12 @@ fn secret_in(path: &PathBuf) -> (bool, String) {
             (found.is_some(), format!("{}: {seen}", path.display()))
         }
     }
+}
+
+#[then(regex = r#"^no process with "(.+)" in its argv is alive$"#)]
+fn none_alive(scene: &mut Scene, mark: String) -> StepResult {
+    let alive = living::marked(&scene.expand_text(&mark)?);
+    living::end(&alive);
+    scene.found_certain(alive.is_empty(), format!("{} are alive: {}", alive.len(), living::told(&alive)));
+    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::inner;
 use crate::git::worktree;
 use crate::outcome::{Reason, Refusal};
 use crate::provider::state::{is_there, variable};
@@ -78,6 +79,8 @@ pub fn all(settings: &Settings) -> Vec<Entry> {
         [&settings.sandbox].into_iter().chain(blocks).flat_map(|block| of_block(block, "")).collect();
     let state = settings.steps.iter().filter_map(|(name, step)| of_state(name, step).ok()).flatten();
     all.extend(state.chain(all_state()));
+    let linked = inner::all_targets().into_iter().map(|target| target.to_string_lossy().into_owned());
+    all.extend(linked.map(|written| Entry { key: String::new(), kind: Kind::Write, written }));
     all.iter_mut().for_each(|entry| entry.key.clear());
     all.sort();
     all.dedup();

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::entry::{Entry, Kind};
 use super::guard::Guard;
 use super::walk::{Walk, What};
+use crate::git::worktree;
 use crate::outcome::{Reason, Refusal};
 use crate::stderr::one_line;
 
@@ -76,9 +77,11 @@ impl Facts {
         let end = match &walk.end {
             Ok(end) => end,
             Err(errno) => {
-                let home = || "HOME is not set to an absolute path".to_string();
-                let why = walk.places.last().map_or_else(home, |place| format!("{}: {errno}", place.display()));
-                return Err(Refused::new(Reason::UnresolvedPath, why, Reason::UnresolvedPath.fix()));
+                let (why, fix) = match walk.places.last() {
+                    Some(place) => (format!("{}: {errno}", place.display()), Reason::UnresolvedPath.fix()),
+                    None => ("HOME is not set to an absolute path".into(), worktree::SET_HOME),
+                };
+                return Err(Refused::new(Reason::UnresolvedPath, why, fix));
             }
         };
         self.forbids(entry.kind, &end.path, end.what).map_or_else(|| Ok(Alone::At(end.path.clone())), Err)

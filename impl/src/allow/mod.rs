@@ -8,7 +8,9 @@ mod facts;
 mod finding;
 mod guard;
 mod host;
+mod inner;
 mod look;
+pub mod named;
 mod protected;
 mod shown;
 mod state;
@@ -41,7 +43,9 @@ pub fn of_attempt(
 ) -> Result<(Allowed, Vec<Finding>), Refusal> {
     let mut entries = entry::of_attempt(settings, name, step);
     let written = entries.len();
-    entries.extend(entry::of_state(name, step)?);
+    let state = entry::of_state(name, step)?;
+    entries.extend(state::linked(&state)?);
+    entries.extend(state);
     if entries.is_empty() {
         return Ok(Default::default());
     }

@@ -9,7 +9,7 @@ use nix::unistd::geteuid;
 use super::guard::{Extent, Guard};
 use super::host;
 use super::walk::{as_far_as_real, walk};
-use crate::git::{folders, worktree};
+use crate::git::{folders, key, worktree};
 use crate::process::path;
 use crate::serve::place;
 use crate::settings::{self, Settings};
@@ -56,6 +56,11 @@ impl Guards {
             for git in folders::control(&as_far_as_real(&place)) {
                 guards.add(Guard::kept(git, format!("the git folder of repo {name}"), Extent::All));
             }
+            // Who replaces it has its own key sign.
+            let sign = repo.sign.iter().map(|sign| worktree::place(&sign.value, factory, host::home().as_deref()));
+            for key in sign.flat_map(|public| key::private(&public).into_iter().chain([public])) {
+                guards.add(Guard::kept(key, format!("the key that signs for repo {name}"), Extent::All));
+            }
         }
         guards
     }
@@ -98,12 +103,12 @@ fn programs() -> Vec<(PathBuf, String)> {
         programs.extend([(own, "kusaw itself".into()), (stage, "kusaw's own stage".into())]);
     }
     let agents = provider::ALL.iter().flat_map(|provider| provider.executables.iter().copied());
-    for name in ["bwrap", "git"].into_iter().chain(agents) {
+    for name in ["bwrap", "git", key::PROGRAM].into_iter().chain(agents) {
         programs.extend(path::find(name).map(|found| (found, format!("the program {name}"))));
     }
     for provider in provider::ALL {
-        let root = provider::installed(provider).and_then(|(_, root)| root);
-        programs.extend(root.map(|root| (root, format!("what {} is installed in", provider.name))));
+        let roots = provider::installed(provider).map(|installed| installed.roots).unwrap_or_default();
+        programs.extend(roots.into_iter().map(|root| (root, format!("what {} is installed in", provider.name))));
     }
     programs
 }

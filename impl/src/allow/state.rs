@@ -7,10 +7,12 @@ use kusaw_enter::place::Identity;
 
 use super::danger::{self, Danger};
 use super::decide::Allowed;
+use super::entry::{Entry, Kind};
 use super::facts::{Asked, Facts};
-use super::walk::What;
+use super::inner;
+use super::walk::{End, What, walk};
 use crate::outcome::{Reason, Refusal};
-use crate::stderr::one_line;
+use crate::stderr::{self, one_line};
 
 /// A file of an agent's state that is replaced as a whole, by another of its name: no mount can be replaced so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +25,31 @@ pub struct StateFile {
     pub is: Identity,
 }
 
-/// Whether all of it can be shown; `asked` is of kind `State`.
+/// Where the links in its folders lead, as entries that may be written. One that leads nowhere is left out, as it is outside.
+pub fn linked(state: &[Entry]) -> Result<Vec<Entry>, Refusal> {
+    let mut linked = Vec::new();
+    for entry in state {
+        let Ok(End { path, what: What::Folder, .. }) = walk(entry.written.as_ref()).end else { continue };
+        let inner = inner::of(&path).map_err(|e| {
+            Refusal::new(Reason::SetupFailed, format!("{}: which links are followed in {path:?}: {e}", entry.key))
+        })?;
+        for (link, target) in inner.later {
+            stderr::warn(format!(
+                "{}: {link:?} leads to {target:?} and is not followed: it came after the first sandboxed attempt, and a step may have made it (fix: name {target:?} in allow_read or allow_write, or remove {:?} if you have made all links there)",
+                entry.key, inner.record,
+            ));
+        }
+        let there = inner.targets.into_iter().filter(|target| target.exists());
+        linked.extend(there.map(|target| Entry {
+            key: entry.key.clone(),
+            kind: Kind::Write,
+            written: target.to_string_lossy().into_owned(),
+        }));
+    }
+    Ok(linked)
+}
+
+/// Whether all of it, and what its links lead to, can be shown.
 pub fn check(asked: &[Asked], facts: &Facts, dangers: &[Danger]) -> Result<(), Refusal> {
     asked.iter().try_for_each(|one| {
         let refuse = |reason, why: &str| {

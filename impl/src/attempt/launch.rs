@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Attempt;
 use super::environment;
@@ -18,7 +18,7 @@ use crate::git::import;
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal};
 use crate::process::{signals::Signals, stdio::Stdio};
-use crate::provider::{self, state};
+use crate::provider::{self, Installed, state};
 use crate::reach::{self, Connect, Reach, Shown, Temp};
 use crate::secrets::Variable;
 use crate::settings::{allowlist, inject};
@@ -103,23 +103,25 @@ impl Attempt<'_> {
     }
 
     /// What the step can reach: of its settings, its folder, its repos' views, and the caller's environment. Nothing is made.
-    pub(super) fn reach(&self, temp: &Temp, views: &Views, program: Option<PathBuf>, allowed: Allowed) -> Reach {
+    pub(super) fn reach(&self, temp: &Temp, views: &Views, program: Installed, allowed: Allowed) -> Reach {
         let home = reach::home();
         let is_own = std::env::var_os("HOME").is_some_and(|own| home == Path::new(&own));
         let mut reach = Reach {
             home,
             temp: temp.clone(),
             home_is_open: allowed.home_is_open && is_own,
-            read: [self.folder.path.clone()].into_iter().chain(program).chain(allowed.read).collect(),
+            read: [self.folder.path.clone()].into_iter().chain(program.roots).chain(allowed.read).collect(),
             write: [self.folder.artifacts()].into_iter().chain(views.worktrees()).chain(allowed.write).collect(),
             hide: allowed.hide,
-            links: allowed.links,
+            links: allowed.links.into_iter().chain(program.links).collect(),
             identities: allowed.identities,
             instead: views.roots(),
             parts: views.parts(),
             connect: self.connect(),
             env: Vec::new(),
         };
+        reach.links.sort();
+        reach.links.dedup();
         reach.hide_private();
         let caller: Vec<_> = std::env::vars_os().collect();
         reach.env = environment::inside(&reach, &caller, &self.env());

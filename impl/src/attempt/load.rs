@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{Reason, Refusal};
-use crate::settings::{self, Complaint, Settings};
+use crate::settings::{self, Complaints, Settings};
 
 /// The factory's real path and its settings.
 pub fn load(factory: &Path) -> Result<(PathBuf, Settings), Refusal> {
@@ -20,7 +20,7 @@ pub fn load(factory: &Path) -> Result<(PathBuf, Settings), Refusal> {
         return Err(unreadable(std::io::Error::other("not a file")));
     }
     opened.take(settings::MAX as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    let wrong = |c: Box<Complaint>| Refusal::new(Reason::BadSettings, c);
+    let wrong = |c: Box<Complaints>| Refusal::new(Reason::BadSettings, c);
     let settings = settings::read(&file, &bytes).map_err(wrong)?;
     Ok((fs::canonicalize(factory).map_err(unreadable)?, settings))
 }

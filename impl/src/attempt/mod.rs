@@ -12,24 +12,23 @@ mod load;
 mod merge;
 mod per_repo;
 pub mod profile;
+mod program;
 mod repos;
 mod setup;
+mod tell;
 pub mod temp;
 pub mod trial;
 mod unsandboxed;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::allow::{self, Allowed};
 use crate::backend::{self, bubblewrap};
-use crate::builtin;
 use crate::capability;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal, RunExit, RunState, StepOutcome, timestamp};
-use crate::provider;
 use crate::reach::{self, Connect};
 use crate::secrets::{self, Variable};
 use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
@@ -117,6 +116,7 @@ impl<'a> Attempt<'a> {
         if let Some(reason) = result.as_ref().ok().and_then(|end| end.reason()) {
             stderr::say(format!("{reason}: {}\nfix: {}", reason.meaning(), reason.fix()));
         }
+        self.tell(&result, &git);
         let code = self.end(&result, &git, started);
         if required {
             leftover::sweep();
@@ -148,6 +148,7 @@ impl<'a> Attempt<'a> {
             // Before a branch and a worktree are made for nothing.
             bubblewrap::installed()?;
             allowed = self.allowed()?;
+            repos::can_sign(self.factory, self.settings, self.step)?;
         }
         Ok((allowed, secrets, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
     }
@@ -208,30 +209,6 @@ impl<'a> Attempt<'a> {
         let (allowed, warnings) = allow::of_attempt(self.factory, self.settings, self.name, self.step)?;
         warnings.iter().for_each(stderr::warn);
         Ok(allowed)
-    }
-
-    /// The step's argv in the folder where it starts, and what of the host its program needs to be visible.
-    fn argv(&self, cwd: &Path, wrapped: bool) -> Result<(Vec<OsString>, Option<PathBuf>), Refusal> {
-        if let Some(builtin) = self.step.uses.as_ref().and_then(|name| builtin::find(&name.value)) {
-            let detail = || {
-                format!("steps.{}.uses: {}: none of {} in {}", self.name, builtin.name, builtin.files(), cwd.display())
-            };
-            let argv = builtin.argv(cwd).ok_or_else(|| Refusal::new(Reason::NothingFits, detail()))?;
-            return Ok((argv.iter().map(OsString::from).collect(), None));
-        }
-        let Some(provider) = provider::of(self.step) else {
-            return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), None));
-        };
-        let prompt = self.prompt.as_deref().unwrap_or_default();
-        let mut argv: Vec<OsString> = provider.argv(prompt, wrapped).into_iter().map(OsString::from).collect();
-        if !wrapped {
-            return Ok((argv, None));
-        }
-        let (program, root) = provider::installed(provider).ok_or_else(|| {
-            Refusal::new(Reason::NotFound, format!("{} is not on PATH", provider.executables.join(" or ")))
-        })?;
-        argv[0] = program.into();
-        Ok((argv, root))
     }
 
     fn env(&self) -> Vec<(String, String)> {

@@ -10,8 +10,9 @@ use super::{Attempt, load, named};
 use crate::allow::Allowed;
 use crate::backend::bubblewrap;
 use crate::outcome::{Reason, Refusal};
+use crate::provider::Installed;
 use crate::reach::{Connect, Reach, Temp};
-use crate::settings::{Mode, attempts};
+use crate::settings::{Mode, Settings, Step, attempts};
 
 /// Stands for the attempt's id.
 pub const ATTEMPT: &str = "ATTEMPT";
@@ -39,13 +40,18 @@ pub fn profile(factory: &Path, step: &str) -> Result<Profile, Refusal> {
     let attempts = attempts::of(named(&factory, &settings, step)?);
     // Of those with `per_repo: true` the first.
     let first = attempts.first().ok_or_else(|| Refusal::new(Reason::BadSettings, format!("steps.{step}: no repos")))?;
-    let folder = || Ok(Folder::planned(&factory, ATTEMPT));
-    let attempt = Attempt::in_folder(&factory, &settings, step, first, None, folder)?;
+    of(&factory, &settings, step, first)
+}
+
+/// That of one attempt of the step `name`; `factory` is a real path.
+pub fn of(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Result<Profile, Refusal> {
+    let folder = || Ok(Folder::planned(factory, ATTEMPT));
+    let attempt = Attempt::in_folder(factory, settings, name, step, None, folder)?;
     attempt.all_implemented()?;
     let mode = attempt.effective.mode;
-    let repos = Repos::planned(&factory, &settings, attempt.step, &attempt.folder)?;
+    let repos = Repos::planned(factory, settings, step, &attempt.folder)?;
     // There is no worktree yet whose files could be looked at; the repository's are what it will have.
-    let like = Repos::first_place(&factory, &settings, first).unwrap_or_else(|| attempt.cwd(&repos));
+    let like = Repos::first_place(factory, settings, step).unwrap_or_else(|| attempt.cwd(&repos));
     let (argv, program) = attempt.argv(&like, mode == Mode::Required)?;
     let sandboxed = match mode {
         Mode::Off => None,
@@ -59,7 +65,7 @@ impl Attempt<'_> {
         &self,
         repos: &Repos,
         allowed: Allowed,
-        program: Option<PathBuf>,
+        program: Installed,
     ) -> Result<(Reach, bubblewrap::Planned), Refusal> {
         bubblewrap::installed()?;
         let above = std::env::temp_dir();

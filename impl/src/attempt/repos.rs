@@ -9,10 +9,10 @@ use crate::git::outcome::RepoOutcome;
 use crate::git::store::{self, Store};
 use crate::git::view::View;
 use crate::git::worktree::{self, Worktree};
-use crate::git::{identity, recover};
+use crate::git::{identity, key, recover};
 use crate::outcome::{Reason, Refusal};
 use crate::reach::{Shown, Temp};
-use crate::settings::{Settings, Step};
+use crate::settings::{Repo, Settings, Step};
 use crate::stderr;
 
 /// The worktrees, in the order of the settings.
@@ -22,13 +22,19 @@ pub struct Repos(Vec<Worktree>);
 impl Repos {
     /// All of them, or none.
     pub fn make(factory: &Path, settings: &Settings, step: &Step, folder: &Folder) -> Result<Repos, Refusal> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let mut made: Vec<Worktree> = Vec::new();
-        for name in &step.repos {
-            let Some(repo) = settings.repos.get(&name.value) else { continue };
+        let active: Vec<_> =
+            step.repos.iter().filter_map(|name| Some((name, settings.repos.get(&name.value)?))).collect();
+        if let Some((name, repo)) = active.iter().find(|(_, repo)| home.is_none() && repo.path.value.starts_with('~')) {
+            let detail = format!("repos.{}.path: {}: HOME is not set", name.value, repo.path.value);
+            let fix = Some(worktree::SET_HOME.into());
+            return Err(Refusal { fix, ..Refusal::new(Reason::WorktreeFailed, detail) });
+        }
+        for (name, repo) in active {
             let place = worktree::place(&repo.path.value, factory, home.as_deref());
             match Worktree::add(&name.value, &place, &folder.worktree(&name.value), &folder.id) {
-                Ok(worktree) => made.push(worktree),
+                Ok(worktree) => made.push(Worktree { sign: key(repo, factory), ..worktree }),
                 Err(mut refusal) => {
                     made.into_iter().for_each(|worktree| refusal.detail += &worktree.undo());
                     return Err(refusal);
@@ -85,6 +91,21 @@ impl Repos {
         }
         Ok(views)
     }
+}
+
+/// Whether what a step commits can be signed where that is asked for, as far as it is known before the step.
+///
+/// # Errors
+/// When it cannot.
+pub fn can_sign(factory: &Path, settings: &Settings, step: &Step) -> Result<(), Refusal> {
+    let repos = step.repos.iter().filter_map(|name| Some((&name.value, settings.repos.get(&name.value)?)));
+    let mut keys = repos.filter_map(|(name, repo)| Some((name, key(repo, factory)?)));
+    keys.try_for_each(|(name, at)| key::check(name, &at))
+}
+
+fn key(repo: &Repo, factory: &Path) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    repo.sign.as_ref().map(|sign| worktree::place(&sign.value, factory, home.as_deref()))
 }
 
 /// What the step sees of each git folder.

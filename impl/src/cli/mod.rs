@@ -5,12 +5,15 @@ mod check;
 mod config;
 mod doctor;
 mod guards;
+mod init;
 mod outcomes;
 mod profile;
 mod providers;
 mod run;
+mod schema;
 mod serve;
 mod service;
+mod unmet;
 mod validate;
 
 use std::os::unix::fs::MetadataExt;
@@ -36,6 +39,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Writes a first kusaw.yaml, with comments, to start from
+    Init,
     /// One attempt of a step; its exit code is the step's own, 125 when kusaw refused
     Run {
         /// Name of the step
@@ -55,6 +60,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The JSON Schema of kusaw.yaml, for editors
+    Schema,
     /// The agent CLIs that a step can be run by, and what such a step can require
     Providers {
         /// As one JSON list
@@ -148,6 +155,7 @@ enum ServiceCommand {
 pub fn main() -> i32 {
     let arguments = Arguments::parse();
     match arguments.command {
+        Command::Init => init::init(arguments.factory),
         Command::Run { step, attempt } => match factory(arguments.factory) {
             Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
             Err(refusal) => report(&refusal),
@@ -164,6 +172,7 @@ pub fn main() -> i32 {
             Ok(factory) => validate::validate(&factory, json).code(),
             Err(refusal) => validate::unreadable(&refusal, json).code(),
         },
+        Command::Schema => schema::schema(),
         Command::Providers { json } => match settings_if_any(arguments.factory) {
             Ok(settings) => providers::providers(settings.as_ref(), json),
             Err(refusal) => told(&refusal).code(),
@@ -232,7 +241,10 @@ fn factory(given: Option<PathBuf>) -> Result<PathBuf, Refusal> {
     };
     let Some(found) = candidates.iter().find(|folder| !is_planted(folder)) else {
         return Err(Refusal {
-            fix: Some("go into the factory's folder, or name it with --factory DIR".into()),
+            fix: Some(
+                "kusaw init writes one here to start from; if you have one: go into its folder, or name that with --factory DIR"
+                    .into(),
+            ),
             ..bad(format!("no {} in {} or above it", settings::FILE, cwd.display()))
         });
     };

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::check::{self, Status};
+use super::unmet;
 use crate::allow;
 use crate::attempt;
 use crate::capability;
@@ -45,7 +46,9 @@ pub fn validate(factory: &Path, json: bool) -> Exit {
     };
     let (mut errors, mut warnings) = allow::findings(&factory, &settings);
     errors.extend(settings.steps.iter().filter_map(|(name, step)| not_supported(&settings, name, step)));
+    errors.extend(unmet::errors(&factory, &settings));
     errors.extend(settings.steps.iter().filter_map(|(name, step)| two_values(&factory, &settings, name, step)));
+    warnings.extend(unmet::warnings(&settings));
     let sandbox = sandboxed(&settings).next().map(|_| check::status(&settings, &signals));
     warnings.extend(sandboxed(&settings).flat_map(|(name, step)| unlisted(&factory, &settings, name, step, &signals)));
     warnings.extend(ignored(&settings));

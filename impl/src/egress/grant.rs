@@ -27,6 +27,7 @@ pub struct Grant {
 
 /// What is done with the server name of a ClientHello: `egress.sni` in the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Sni {
     /// One that is not the tunnel's host ends the tunnel.

@@ -7,6 +7,7 @@ pub mod config;
 pub mod folders;
 pub mod identity;
 pub mod import;
+pub mod key;
 pub mod lock;
 pub mod objects;
 pub mod outcome;

@@ -22,6 +22,8 @@ pub struct RepoOutcome {
     pub tip: String,
     /// Further branches that were imported.
     pub branches: Vec<String>,
+    /// How many of its commits were signed.
+    pub signed: usize,
     /// Names of what the step made besides: tags, stashes, branches elsewhere. Nothing of that is in the repository.
     pub left: Vec<String>,
     /// What was moved out of the worktree or taken off it.
@@ -57,6 +59,7 @@ impl RepoOutcome {
             base: record.base.clone(),
             tip: record.base.clone(),
             branches: Vec::new(),
+            signed: 0,
             left: Vec::new(),
             quarantined: Vec::new(),
             rejected: None,
@@ -65,6 +68,7 @@ impl RepoOutcome {
             Ok(imported) => {
                 outcome.tip = imported.tip;
                 outcome.branches = imported.branches.iter().map(|(name, _)| short(name)).collect();
+                outcome.signed = imported.signed;
                 outcome.left = imported.left;
                 outcome.quarantined = imported.quarantined;
                 store.done().unwrap_or_else(|e| stderr::warn(format!("{}: {e}", store.root.display())));

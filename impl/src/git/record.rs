@@ -30,6 +30,9 @@ pub struct Record {
     pub format: String,
     /// `files` or `reftable`: extensions.refStorage.
     pub refs: String,
+    /// The public key whose owner signs what is imported: see [`super::key`].
+    #[serde(default)]
+    pub sign: Option<PathBuf>,
 }
 
 impl Record {

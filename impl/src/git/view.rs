@@ -57,6 +57,7 @@ impl View {
             objects: objects::all(common)?,
             format: word("extensions.objectformat", "sha1"),
             refs: word("extensions.refstorage", "files"),
+            sign: worktree.sign.clone(),
         };
         let failed = |e: io::Error| format!("{}: {e}", store.root.display());
         fill(store, worktree, &record, &refs).map_err(failed)?;
@@ -82,6 +83,7 @@ impl View {
             objects: objects::all(common)?,
             format: String::new(),
             refs: String::new(),
+            sign: None,
         };
         let is_pinned = |name: &str| name != "shallow" || common.join(name).is_file();
         Ok(shown(store, record, &is_pinned))
@@ -230,6 +232,7 @@ mod tests {
             objects,
             format: "sha1".into(),
             refs: "files".into(),
+            sign: None,
         };
         let view = shown(&store, record, &|name| store.pinned().join(name).exists());
         let root = folder.path().display().to_string();

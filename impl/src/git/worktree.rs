@@ -9,6 +9,7 @@ use super::config::{self, Setting};
 use super::folders::{self, Folders};
 use super::lock::Lock;
 use crate::outcome::{Reason, Refusal};
+use crate::process::path;
 
 /// A worktree, with the branch that was made for it.
 #[derive(Debug)]
@@ -25,6 +26,48 @@ pub struct Worktree {
     pub branch: String,
     /// The repository's settings as they are for this worktree, includes resolved.
     pub settings: Vec<Setting>,
+    /// The public key whose owner signs what is imported.
+    pub sign: Option<PathBuf>,
+}
+
+/// What a place lacks to be a repository for a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Lacks {
+    /// There is no such folder.
+    #[error("there is no such folder")]
+    Folder,
+    /// It is in no repository.
+    #[error("not a git repository")]
+    Repository,
+    /// There is nothing to begin at.
+    #[error("the repository has no commit yet")]
+    Commit,
+}
+
+impl Lacks {
+    /// What to do about it, for the repo of this name.
+    pub fn fix(self, repo: &str, place: &Path) -> String {
+        let (place, key) = (place.display(), format!("repos.{repo}.path"));
+        match self {
+            Lacks::Folder => format!("name one of your git repositories at {key}, or clone one there"),
+            Lacks::Repository => format!("git init {place}, or name another folder at {key}"),
+            Lacks::Commit => format!("commit something there: git -C {place} commit"),
+        }
+    }
+}
+
+/// What a place lacks to be a repository for a step, if anything.
+pub fn is_ready(place: &Path) -> Result<(), Lacks> {
+    has_commit(&lacks(place)?.own).then_some(()).ok_or(Lacks::Commit)
+}
+
+fn lacks(place: &Path) -> Result<Folders, Lacks> {
+    folders::of(place).ok_or(if place.is_dir() { Lacks::Repository } else { Lacks::Folder })
+}
+
+/// Where there is no git, nobody knows: then that is what is told.
+fn has_commit(own: &Path) -> bool {
+    path::find("git").is_none() || Git::of(own).run(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).is_ok()
 }
 
 impl Worktree {
@@ -32,13 +75,17 @@ impl Worktree {
     /// it or, as far as git lets us, nothing.
     pub fn add(repo: &str, place: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
         let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", place.display()));
-        let Folders { own, common } = folders::of(place).ok_or_else(|| failed("not a git repository".into()))?;
+        let refused = |lacks: Lacks| Refusal { fix: Some(lacks.fix(repo, place)), ..failed(lacks.to_string()) };
+        let Folders { own, common } = lacks(place).map_err(refused)?;
         let _lock = Lock::take(&common).map_err(|e| failed(format!("lock: {e}")))?;
         let branch = format!("kusaw/{id}/main");
         // By itself, so that it is known whose the branch is.
-        Git::of(&own).run(["branch", "--no-track", &branch, "HEAD"]).map_err(failed)?;
+        Git::of(&own).run(["branch", "--no-track", &branch, "HEAD"]).map_err(|said| match has_commit(&own) {
+            true => failed(said),
+            false => refused(Lacks::Commit),
+        })?;
         let (repo, at, admin, settings) = (repo.into(), at.into(), PathBuf::new(), Vec::new());
-        let mut made = Worktree { repo, at, common, admin, branch, settings };
+        let mut made = Worktree { repo, at, common, admin, branch, settings, sign: None };
         made.fill().map_err(|what| failed(what + &left(made.take_back())))?;
         Ok(made)
     }
@@ -53,7 +100,7 @@ impl Worktree {
         let mut places = names.map(|name| common.join("worktrees").join(name));
         let admin = places.find(|admin| !admin.exists()).unwrap_or_default();
         let branch = format!("kusaw/{id}/main");
-        Ok(Worktree { repo: repo.into(), at: at.into(), common, admin, branch, settings: Vec::new() })
+        Ok(Worktree { repo: repo.into(), at: at.into(), common, admin, branch, settings: Vec::new(), sign: None })
     }
 
     fn fill(&mut self) -> Result<(), String> {
@@ -112,6 +159,10 @@ fn filters(settings: &[Setting]) -> Result<Vec<String>, String> {
     }
     Ok(off)
 }
+
+/// What to do where a path begins with `~` and no home is known.
+pub const SET_HOME: &str =
+    "set HOME to your home folder (export HOME=/home/NAME), or write the whole path in place of ~";
 
 /// A path as the settings write it: absolute, `~` and below it, or relative to the factory.
 pub fn place(written: &str, factory: &Path, home: Option<&Path>) -> PathBuf {

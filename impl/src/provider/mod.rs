@@ -1,6 +1,7 @@
 //! The registry of agent CLIs, as data: what is started, with which arguments, and which hosts it needs.
 //! The arguments that turn an agent's own sandbox off may only ever be given to a step that kusaw wraps.
 
+pub mod arguments;
 mod installed;
 pub mod state;
 
@@ -9,7 +10,8 @@ use std::path::PathBuf;
 use crate::process::path;
 use crate::settings::Step;
 use crate::settings::inject::Injected;
-pub use installed::installed;
+use arguments::OwnSandbox;
+pub use installed::{Installed, installed};
 
 /// One agent CLI.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub struct Provider {
     pub executables: &'static [&'static str],
     /// Arguments in front of the prompt.
     pub prompt: &'static [&'static str],
-    /// Arguments that turn its own sandbox off; only when wrapped.
-    pub own_sandbox_off: &'static [&'static str],
+    /// How its own sandbox is turned off; only when wrapped.
+    pub own_sandbox: OwnSandbox,
     /// Variables that it takes a login from, the most usual first: one of them stands in the step's `env:`, or what it needs
     /// is in its state.
     pub login: &'static [&'static str],
@@ -84,7 +86,7 @@ pub const ALL: &[Provider] = &[
         name: "claude-code",
         executables: &["claude"],
         prompt: &["-p"],
-        own_sandbox_off: &["--settings", r#"{"sandbox":{"enabled":false}}"#],
+        own_sandbox: OwnSandbox::Settings("--settings"),
         login: &["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
         state: &[Where::Home(".claude"), Where::Home(".claude.json")],
         config_dir: "CLAUDE_CONFIG_DIR",
@@ -104,7 +106,7 @@ pub const ALL: &[Provider] = &[
         name: "cursor",
         executables: &["cursor-agent", "agent"],
         prompt: &["-p"],
-        own_sandbox_off: &["--sandbox", "disabled"],
+        own_sandbox: OwnSandbox::Option("--sandbox", "disabled"),
         login: &["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"],
         state: &[Where::Home(".cursor"), Where::Config("cursor")],
         config_dir: "CURSOR_CONFIG_DIR",
@@ -132,12 +134,23 @@ impl Provider {
         self.executables.iter().find_map(|name| path::find(name))
     }
 
-    /// Program and arguments for one prompt.
-    pub fn argv(&self, prompt: &str, wrapped: bool) -> Vec<String> {
-        let off = if wrapped { self.own_sandbox_off } else { &[] };
-        let there = self.executables.iter().copied().find(|name| path::find(name).is_some());
-        let words = [there.unwrap_or(self.executables[0])].into_iter().chain(off.iter().copied());
-        words.chain(self.prompt.iter().copied()).chain([prompt]).map(str::to_string).collect()
+    /// That its program was not found, in words.
+    pub fn not_on_path(&self) -> String {
+        format!("{} is not on PATH", self.executables.join(" or "))
+    }
+
+    /// What to do where its program is not found.
+    pub fn to_install(&self) -> String {
+        let (name, program) = (self.name, self.executables[0]);
+        format!("install {name} and see that `{program} --version` works here; or run: [PROGRAM] in its place")
+    }
+
+    /// Its program and, with these arguments, what it is told.
+    pub fn argv(&self, args: Vec<String>, prompt: &str) -> Vec<String> {
+        let there = self.executables.iter().find(|name| path::find(name).is_some());
+        let program = there.unwrap_or(&self.executables[0]).to_string();
+        let said = self.prompt.iter().copied().chain([prompt]).map(str::to_string);
+        [program].into_iter().chain(args).chain(said).collect()
     }
 }
 
@@ -145,16 +158,6 @@ impl Provider {
 mod tests {
     use super::*;
     use crate::egress::entry::Entry;
-
-    #[test]
-    fn the_own_sandbox_is_turned_off_only_when_wrapped() {
-        let cursor = find("cursor").unwrap();
-        assert_eq!(cursor.argv("hi", true), ["cursor-agent", "--sandbox", "disabled", "-p", "hi"]);
-        assert_eq!(cursor.argv("hi", false), ["cursor-agent", "-p", "hi"]);
-        let claude = DEFAULT.argv("hi", true);
-        assert_eq!(claude, ["claude", "--settings", r#"{"sandbox":{"enabled":false}}"#, "-p", "hi"]);
-        assert_eq!(DEFAULT.argv("hi", false), ["claude", "-p", "hi"]);
-    }
 
     #[test]
     fn every_host_of_the_registry_is_an_entry() {

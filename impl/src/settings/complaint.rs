@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
+use super::masked;
 use crate::stderr::printable;
 
 /// One thing that is wrong with the settings.
@@ -28,11 +29,11 @@ impl Complaint {
     pub fn new(file: &Path, text: &str, at: (u64, u64), key: &str, what: impl Into<String>) -> Complaint {
         let line = (at.0 as usize).checked_sub(1).and_then(|n| text.lines().nth(n)).unwrap_or("");
         Complaint {
-            what: printable(&what.into(), 400),
+            what: printable(&masked::words(&what.into()), 400),
             key: printable(key, 200),
             file: file.display().to_string(),
             at,
-            line: printable(line, 160),
+            line: printable(&masked::line(line), 160),
             fix: None,
         }
     }
@@ -44,29 +45,43 @@ impl Complaint {
     }
 
     /// The same with the nearest of `known` words, if one is near.
-    pub fn did_you_mean(mut self, word: &str, known: &[&str]) -> Complaint {
-        let listed = known.join(", ");
-        let near = known.iter().max_by(|a, b| similarity(word, a).total_cmp(&similarity(word, b)));
-        self.fix = match near.filter(|n| similarity(word, n) > 0.7) {
-            Some(near) => Some(format!("did you mean {near}? known here: {listed}")),
-            None if known.is_empty() => None,
-            None => Some(format!("known here: {listed}")),
-        };
-        self
+    pub fn did_you_mean(self, word: &str, known: &[&str]) -> Complaint {
+        self.fix(did_you_mean(word, known))
     }
 }
+
+/// A fix that lists the `known` words, the nearest of them first if one is near.
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
+    let listed = known.join(", ");
+    let near = known.iter().max_by(|a, b| similarity(word, a).total_cmp(&similarity(word, b)));
+    match near.filter(|n| similarity(word, n) > NEAR) {
+        Some(near) => format!("did you mean {near}? known here: {listed}"),
+        None if known.is_empty() => "there is none yet".into(),
+        None => format!("known here: {listed}"),
+    }
+}
+
+/// How similar a word must be to be meant: `off` and `of`, not `a` and `sandbox`.
+const NEAR: f64 = 0.75;
 
 fn similarity(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(&a.to_lowercase(), b)
 }
 
+impl Complaint {
+    /// Such as `kusaw.yaml:2:9`.
+    fn place(&self) -> String {
+        match self.at {
+            (0, _) => self.file.clone(),
+            (line, column) => format!("{}:{line}:{column}", self.file),
+        }
+    }
+}
+
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (line, column) = self.at;
-        f.write_str(&self.file)?;
-        if line > 0 {
-            write!(f, ":{line}:{column}")?;
-        }
+        let (line, _) = self.at;
+        f.write_str(&self.place())?;
         if !self.key.is_empty() {
             write!(f, ": {}", self.key)?;
         }
@@ -75,6 +90,42 @@ impl fmt::Display for Complaint {
             write!(f, "\n  {line} | {}", self.line)?;
         }
         self.fix.iter().try_for_each(|fix| write!(f, "\n  {fix}"))
+    }
+}
+
+/// All that is wrong with a settings file; what is the same at several places is told once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaints(pub Vec<Complaint>);
+
+/// How many of them are told, and how many places of one.
+const TOLD: usize = 10;
+
+impl From<Complaint> for Complaints {
+    fn from(one: Complaint) -> Complaints {
+        Complaints(vec![one])
+    }
+}
+
+impl fmt::Display for Complaints {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut groups: Vec<Vec<&Complaint>> = Vec::new();
+        for one in &self.0 {
+            match groups.iter_mut().find(|group| group[0].what == one.what && group[0].fix == one.fix) {
+                Some(group) => group.push(one),
+                None => groups.push(vec![one]),
+            }
+        }
+        for (n, group) in groups.iter().take(TOLD).enumerate() {
+            write!(f, "{}{}", if n > 0 { "\n" } else { "" }, group[0])?;
+            let others = group[1..].iter().take(TOLD).map(|one| format!("{} ({})", one.place(), one.key));
+            if group.len() > 1 {
+                write!(f, "\n  the same at {}", others.collect::<Vec<_>>().join(", "))?;
+            }
+            if group.len() > TOLD + 1 {
+                write!(f, " and {} more", group.len() - TOLD - 1)?;
+            }
+        }
+        if groups.len() > TOLD { write!(f, "\nand {} more", groups.len() - TOLD) } else { Ok(()) }
     }
 }
 

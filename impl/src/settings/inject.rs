@@ -3,7 +3,7 @@
 
 use hyper::header::HeaderName;
 
-use super::{Inject, InjectEntry, NAME, Sandbox, Settings, Step, is_name};
+use super::{Inject, InjectEntry, NAME, Sandbox, Settings, Step, is_name, masked};
 use crate::egress::inject::route::{self, Route};
 use crate::provider;
 use crate::variables;
@@ -37,18 +37,18 @@ pub fn of(settings: &Settings, step: &Step) -> Result<Vec<Injected>, Wrong> {
             if all.contains(&one) && matches!(block.egress.inject, Inject::Provider) {
                 continue;
             }
-            if let Some(other) = all.iter().find(|other| other.name == one.name) {
+            if all.iter().any(|other| other.name == one.name) {
                 let fix = "a step's entries add to the factory's: leave one out, or give it another name";
-                return Err(Wrong::together(format!("{} stands twice", other.name), fix));
+                return Err(Wrong::together(&one, "the name stands twice", fix));
             }
             let of_others: Vec<&String> = all.iter().flat_map(|o| [&o.base_url_env, &o.key_env]).collect();
             if let Some(twice) = [&one.base_url_env, &one.key_env].into_iter().find(|name| of_others.contains(name)) {
-                let what = format!("{}: the variable {twice} is set by another entry", one.name);
-                return Err(Wrong::together(what, "a variable for each entry"));
+                let what = format!("the variable {twice} is set by another entry");
+                return Err(Wrong::together(&one, &what, "a variable for each entry"));
             }
             if let Some(own) = [&one.base_url_env, &one.key_env].into_iter().find(|name| step.env.contains_key(*name)) {
-                let what = format!("{}: env: of the step sets {own} as well", one.name);
-                return Err(Wrong::together(what, "take it out of the step's env:"));
+                let what = format!("env: of the step sets {own} as well");
+                return Err(Wrong::together(&one, &what, "take it out of the step's env:"));
             }
             all.push(one);
         }
@@ -64,7 +64,8 @@ fn of_block(block: &Sandbox, step: &Step) -> Result<Vec<Injected>, Wrong> {
             None => Ok(Vec::new()),
             Some(known) => match &known.key {
                 Some(key) => Ok(vec![key.injected(known.name)]),
-                None => Err(Wrong::together(
+                None => Err(Wrong::new(
+                    "",
                     format!("{} takes no other address for its provider; its key cannot stay outside", known.name),
                     "leave inject: provider out for this step",
                 )),
@@ -117,6 +118,8 @@ const NO_HEADER: [&str; 12] = [
 /// What is wrong with an entry: with which of its keys, what, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
+    /// The name of the entry, where it is about one of several.
+    pub entry: Option<String>,
     /// The key; empty where two entries, or an entry and something else, cannot be together.
     pub key: &'static str,
     /// What is wrong.
@@ -127,11 +130,12 @@ pub struct Wrong {
 
 impl Wrong {
     fn new(key: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Wrong {
-        Wrong { key, what: what.into(), fix: fix.into() }
+        Wrong { entry: None, key, what: what.into(), fix: fix.into() }
     }
 
-    fn together(what: String, fix: &str) -> Wrong {
-        Wrong::new("", what, fix)
+    fn together(one: &Injected, what: &str, fix: &str) -> Wrong {
+        let entry = Some(one.name.clone());
+        Wrong { entry, ..Wrong::new("", format!("entry {}: {what}", one.name), fix) }
     }
 }
 
@@ -178,6 +182,10 @@ pub fn check(entry: &InjectEntry) -> Result<(), Wrong> {
             "it begins with / and is a plain path",
             "for example /v1, or leave it out",
         ));
+    }
+    if masked::looks_like_key(&one.secret) {
+        let fix = "`kusaw config set NAME --secret` keeps it, secret: NAME names it; a key that stood here is known: get another";
+        return Err(Wrong::new("secret", "this looks like a key itself, and is the name of one", fix));
     }
     match is_name(&one.secret) {
         true => Ok(()),
@@ -238,7 +246,7 @@ mod tests {
             ("name: a, upstream: 'https://a.example', base_url_env: U, key_env: K, secret: '../x'", "secret"),
         ] {
             let told = told(&format!("[{{{entry}}}]"), "run: [x]").unwrap_err();
-            assert!(told.contains(&format!("inject.{what}:")), "{told}");
+            assert!(told.contains(&format!("inject[0].{what}: entry ")), "{told}");
             // File and place, what, the line itself, and the fix.
             assert_eq!(told.lines().count(), 3, "{told}");
         }

@@ -4,22 +4,25 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_yaml::{Error, Location};
 
-use super::{Complaint, Settings, validate};
+use super::complaint::Complaints;
+use super::key::{Key, Places};
+use super::{Complaint, Settings, masked, right, validate};
 
 /// Largest settings file in bytes.
 pub const MAX: usize = 1 << 20;
 
 /// The settings in `bytes`, parsed and validated; `file` is where they come from.
-pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaint>> {
-    let whole = |what: &str| Box::new(Complaint::new(file, "", (0, 0), "", what));
+pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaints>> {
+    let whole = |what: &str, fix: &str| Box::new(Complaints::from(Complaint::new(file, "", (0, 0), "", what).fix(fix)));
     if bytes.len() > MAX {
-        return Err(whole("larger than 1 MiB").map_fix("settings are a page or two; is this the right file?"));
+        return Err(whole("larger than 1 MiB", "settings are a page or two; is this the right file?"));
     }
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let line = bytes[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
-        whole(&format!("not UTF-8 text (line {line})")).map_fix("save the file as UTF-8")
+        whole(&format!("not UTF-8 text (line {line})"), "save the file as UTF-8")
     })?;
     let mut key = String::new();
     let parsed = serde_yaml::with_deserializer_from_str_with_options(text, options(), |yaml| {
@@ -28,10 +31,24 @@ pub fn read(file: &Path, bytes: &[u8]) -> Result<Settings, Box<Complaint>> {
             e.into_inner()
         })
     });
-    let mut settings: Settings = parsed.map_err(|e| Box::new(complaint(file, text, &key, &e)))?;
-    validate::check(&settings, file, text)?;
+    let mut settings: Settings = parsed.map_err(|e| Box::new(complaint(file, text, &key, &e).into()))?;
+    let wrong = validate::check(&settings);
+    if !wrong.is_empty() {
+        let places = Places::of(text);
+        let tell = |one: validate::Wrong| {
+            Complaint::new(file, text, places.find(&one.key), &one.key.to_string(), one.what).fix(one.fix)
+        };
+        let mut told: Vec<Complaint> = wrong.into_iter().map(tell).collect();
+        told.sort_by_key(|one| one.at);
+        return Err(Box::new(Complaints(told)));
+    }
     settings.file = file.into();
     Ok(settings)
+}
+
+/// Any YAML within the same bounds.
+pub fn yaml<T: for<'de> Deserialize<'de>>(text: &str) -> Option<T> {
+    serde_yaml::from_str_with_options(text, options()).ok()
 }
 
 fn options() -> serde_yaml::Options {
@@ -48,10 +65,14 @@ fn options() -> serde_yaml::Options {
 
 fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
     let at = error.location().filter(|l| *l != Location::UNKNOWN).map_or((0, 0), |l| (l.line(), l.column()));
-    // The path library writes `.` for the whole and `?` for a key it has not seen.
-    let key = key.trim_end_matches('?').trim_end_matches('.');
+    // The path library writes `.` for the whole, `?` for a key it has not seen, and has the wrapper that knows places in it.
+    let key = key.trim_end_matches('?').trim_end_matches('.').trim_end_matches(".value");
     let about = |what: String| Complaint::new(file, text, at, key, what);
     match error.without_snippet() {
+        Error::SerdeUnknownField { field, .. } if key.contains(".inject[") && masked::is_of_secret(field) => about(
+            format!("unknown key {field}: keys are never written here"),
+        )
+        .fix("`kusaw config set NAME --secret` keeps the key, secret: NAME names it; one that stood here is known"),
         Error::SerdeUnknownField { field, expected, .. } => {
             about(format!("unknown key {field}")).did_you_mean(field, expected)
         }
@@ -64,11 +85,51 @@ fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
             let twice = twice.as_deref().unwrap_or("a key");
             about(format!("{twice} stands twice")).fix("keep one of the two")
         }
-        other if other.to_string().contains("null into string") => {
-            about("nothing stands here".into()).fix("write the word; ~ alone is YAML's null, so the home is ~/")
+        other => {
+            let (what, fix) = plain(&other.to_string(), key);
+            // The parser is behind the block when it misses a key in it.
+            let at = if what.ends_with(MISSING) { Places::of(text).find(&Key::parse(key)) } else { at };
+            Complaint::new(file, text, at, key, what).fix(fix)
         }
-        other => about(first_line(&other.to_string())).fix("see docs/os-sandbox.md, Settings"),
     }
+}
+
+/// Behind the name of a key that is not there.
+const MISSING: &str = ": is missing";
+
+/// What the YAML library says, in the words of who writes settings, and what would be right.
+fn plain(said: &str, key: &str) -> (String, String) {
+    let said = first_line(said);
+    let right = || right::at(key).to_string();
+    let kinds = [
+        ("null into string", "nothing stands here"),
+        ("expected mapping start", "a block is needed here"),
+        ("expected sequence start", "a list is needed here"),
+        ("expected string scalar", "text is needed here"),
+        ("invalid boolean", "neither true nor false"),
+        ("invalid type", "something else is needed here"),
+    ];
+    if let Some((_, what)) = kinds.iter().find(|(begin, _)| said.contains(begin)) {
+        return (what.to_string(), right());
+    }
+    if let Some(name) = said.strip_prefix("missing field ") {
+        let name = name.trim_matches('`');
+        return (format!("{name}{MISSING}"), format!("{name}: {}", right::at(&format!("{key}.{name}"))));
+    }
+    let syntax = [
+        ("tabs", "indent with spaces"),
+        ("unclosed", "close it, or look for a quote that is not closed above"),
+        ("illegal placement", "look for a bracket or quote that is not closed above; text with a colon needs quotes"),
+        ("merge keys", "write the keys out where they are meant"),
+        ("multiple documents", "one file is one document: take out the line ---"),
+    ];
+    let found = syntax.iter().find(|(begin, _)| said.contains(begin)).map(|(_, fix)| fix.to_string());
+    (
+        said,
+        found.unwrap_or_else(|| {
+            "settings are a page or two, without deep nesting; see docs/os-sandbox.md, Settings".into()
+        }),
+    )
 }
 
 /// Of a word whose key is at `key`: behind it in the same line, if it is there.
@@ -85,16 +146,6 @@ fn place_of(word: &str, text: &str, key: (u64, u64)) -> (u64, u64) {
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or("cannot be read");
     line.split(" at line ").next().unwrap_or(line).to_string()
-}
-
-trait MapFix {
-    fn map_fix(self, fix: &str) -> Self;
-}
-
-impl MapFix for Box<Complaint> {
-    fn map_fix(self, fix: &str) -> Self {
-        Box::new((*self).fix(fix))
-    }
 }
 
 #[cfg(test)]
@@ -140,15 +191,41 @@ mod tests {
           keep one of the two
         ");
         insta::assert_snapshot!(told("sandbox:\n  egress:\n    provider_hosts: yes\n"), @r"
-        kusaw.yaml:3:21: sandbox.egress.provider_hosts: invalid boolean (strict mode expects true/false)
+        kusaw.yaml:3:21: sandbox.egress.provider_hosts: neither true nor false
           3 |     provider_hosts: yes
-          see docs/os-sandbox.md, Settings
+          true or false
         ");
         insta::assert_snapshot!(told("steps:\n  a:\n    run: x\n"), @r"
-        kusaw.yaml:3:10: steps.a.run: expected sequence start
+        kusaw.yaml:3:10: steps.a.run: a list is needed here
           3 |     run: x
-          see docs/os-sandbox.md, Settings
+          a list: a program and its arguments, such as [make, test]
         ");
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_and_the_same_once() {
+        insta::assert_snapshot!(told("steps:\n  a: {run: [x], repos: [nobody]}\n  b: {run: [], repos: [nobody]}\n"), @r#"
+        kusaw.yaml:2:25: steps.a.repos[0]: no repo "nobody" under repos:
+          2 |   a: {run: [x], repos: [nobody]}
+          there is none yet
+          the same at kusaw.yaml:3:24 (steps.b.repos[0])
+        kusaw.yaml:3:12: steps.b.run: no program
+          3 |   b: {run: [], repos: [nobody]}
+          a list: a program and its arguments, such as [make, test]
+        "#);
+    }
+
+    #[test]
+    fn a_key_that_stands_there_is_not_printed() {
+        let entry = "name: a, upstream: 'https://a.example', base_url_env: U, key_env: K";
+        for wrong in ["key: sk-ant-api03-0123456789", "secret: sk-ant-api03-0123456789", "token: 'my secret'"] {
+            let text = format!("sandbox: {{egress: {{inject: [{{{entry}, {wrong}}}]}}}}\nsteps: {{s: {{run: [x]}}}}");
+            let told = told(&text);
+            assert!(
+                !told.contains("api03") && !told.contains("my secret") && told.contains("config set NAME"),
+                "{told}"
+            );
+        }
     }
 
     /// A bound against hanging only: each takes a few milliseconds.

@@ -1,36 +1,44 @@
 //! What a parser cannot see: names that point nowhere, paths that are patterns, host entries that are
 //! none, a step without a program. Everything wrong is found before anything is made or executed.
 
-use std::path::Path;
-
-use serde_yaml::Spanned;
-
-use super::{Complaint, Inject, Network, Sandbox, Settings, Step, StepSandbox, allowlist, attempts, inject};
+use super::complaint::did_you_mean;
+use super::key::Key;
+use super::{Inject, Network, Sandbox, Settings, Step, allowlist, attempts, inject};
 use crate::builtin;
 use crate::egress::entry::Entry;
-use crate::provider;
+use crate::provider::{self, arguments};
 use crate::stderr::printable;
 
-/// The first thing that is wrong, if any.
-pub fn check(settings: &Settings, file: &Path, text: &str) -> Result<(), Box<Complaint>> {
-    let check = Check { settings, file, text };
-    check.block(&settings.sandbox, "sandbox")?;
+/// One thing that is wrong, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// Where.
+    pub key: Key,
+    /// What.
+    pub what: String,
+    /// What would be right.
+    pub fix: String,
+}
+
+/// All that is wrong, in the order of the file's blocks.
+pub fn check(settings: &Settings) -> Vec<Wrong> {
+    let mut check = Check { settings, wrong: Vec::new() };
+    check.block(&settings.sandbox, &Key::new("sandbox"));
     for (name, repo) in &settings.repos {
-        let key = format!("repos.{name}");
-        check.name(name, &key)?;
-        if repo.path.value.is_empty() || repo.path.value.contains('\0') {
-            return Err(check.at(&repo.path, &format!("{key}.path"), "not a path"));
-        }
-        if let Some(sign) = repo.sign.as_ref().filter(|sign| sign.value.is_empty() || sign.value.contains('\0')) {
-            return Err(check.at(sign, &format!("{key}.sign"), "not a path"));
+        let key = Key::new("repos").below(name);
+        check.name(name, &key);
+        check.path(&repo.path.value, &key.below("path"));
+        if let Some(sign) = &repo.sign {
+            check.path(&sign.value, &key.below("sign"));
         }
     }
     for (name, step) in &settings.steps {
-        check.name(name, &format!("steps.{}", printable(name, 80)))?;
-        check.step(step, &format!("steps.{name}"))?;
-        check.injected(step, &format!("steps.{name}"))?;
+        let key = Key::new("steps").below(name);
+        check.name(name, &key);
+        check.step(step, &key);
+        check.injected(name, step);
     }
-    Ok(())
+    check.wrong
 }
 
 /// The rule for names of repositories, steps and attempts, in words.
@@ -46,144 +54,190 @@ pub fn is_name(text: &str) -> bool {
 
 struct Check<'a> {
     settings: &'a Settings,
-    file: &'a Path,
-    text: &'a str,
+    wrong: Vec<Wrong>,
 }
 
-type Checked = Result<(), Box<Complaint>>;
-
 impl Check<'_> {
-    fn at<T>(&self, place: &Spanned<T>, key: &str, what: impl Into<String>) -> Box<Complaint> {
-        let at = (place.referenced.line(), place.referenced.column());
-        Box::new(Complaint::new(self.file, self.text, at, key, what))
+    fn tell(&mut self, key: &Key, what: impl Into<String>, fix: impl Into<String>) {
+        let one = Wrong { key: key.clone(), what: what.into(), fix: fix.into() };
+        // What the factory's block has, each step meets again.
+        if !self.wrong.contains(&one) {
+            self.wrong.push(one);
+        }
     }
 
-    fn about(&self, key: &str, what: impl Into<String>) -> Box<Complaint> {
-        Box::new(Complaint::new(self.file, self.text, (0, 0), key, what))
+    fn name(&mut self, name: &str, key: &Key) {
+        if !is_name(name) {
+            self.tell(&key.itself(), "not a name", NAME);
+        }
     }
 
-    fn block(&self, block: &Sandbox, key: &str) -> Checked {
+    fn path(&mut self, path: &str, key: &Key) {
+        if path.is_empty() || path.contains('\0') {
+            self.tell(key, "not a path", "a path, such as ~/library");
+        }
+    }
+
+    fn block(&mut self, block: &Sandbox, key: &Key) {
         for (list, name) in [(&block.allow_read, "allow_read"), (&block.allow_write, "allow_write")] {
-            for path in list {
-                if path.value.contains(['*', '?', '[']) {
-                    let complaint = self.at(path, &format!("{key}.{name}"), "patterns are not taken, only paths");
-                    return Err(Box::new(complaint.fix("name the folder itself; all below it is included")));
+            for (i, path) in list.iter().map(|path| path.value.as_str()).enumerate() {
+                let key = key.below(name).entry(i);
+                self.path(path, &key);
+                if path.contains(['*', '?', '[']) {
+                    let fix = "name the folder itself; all below it is included";
+                    self.tell(&key, "patterns are not taken, only paths", fix);
                 }
-                if path.value.is_empty() || path.value.contains('\0') {
-                    return Err(self.at(path, &format!("{key}.{name}"), "not a path"));
-                }
-                if path.value.starts_with('~') && path.value != "~" && !path.value.starts_with("~/") {
-                    let complaint = self.at(path, &format!("{key}.{name}"), "homes of other users are not taken");
-                    return Err(Box::new(complaint.fix("write ~/FOLDER for your own home, or the whole path")));
+                if path.starts_with('~') && path != "~" && !path.starts_with("~/") {
+                    let fix = "write ~/FOLDER for your own home, or the whole path";
+                    self.tell(&key, "homes of other users are not taken", fix);
                 }
             }
         }
-        for entry in &block.egress.allow {
+        let egress = key.below("egress");
+        for (i, entry) in block.egress.allow.iter().enumerate() {
             if let Err(why) = Entry::parse(&entry.value) {
-                let complaint = self.at(entry, &format!("{key}.egress.allow"), format!("{:?}: {why}", entry.value));
-                return Err(Box::new(
-                    complaint.fix("an entry is HOST, *.SUFFIX or an address, each with an optional :PORT"),
-                ));
+                let fix = "an entry is HOST, *.SUFFIX or an address, each with an optional :PORT";
+                self.tell(&egress.below("allow").entry(i), format!("{:?}: {why}", entry.value), fix);
             }
         }
         if let Inject::Entries(entries) = &block.egress.inject {
-            for entry in entries {
-                inject::check(entry).map_err(|wrong| {
-                    let complaint = self.at(&entry.name, &format!("{key}.egress.inject.{}", wrong.key), wrong.what);
-                    Box::new(complaint.fix(wrong.fix))
-                })?;
+            for (i, entry) in entries.iter().enumerate() {
+                if let Err(wrong) = inject::check(entry) {
+                    let what = format!("entry {}: {}", printable(&entry.name.value, 64), wrong.what);
+                    self.tell(&egress.below("inject").entry(i).below(wrong.key), what, wrong.fix);
+                }
             }
         }
-        Ok(())
     }
 
     /// Keys that a step gets, put together: its own block adds to the factory's.
-    fn injected(&self, step: &Step, key: &str) -> Checked {
-        let key = format!("{key}.sandbox.egress.inject");
-        let all =
-            inject::of(self.settings, step).map_err(|wrong| Box::new(self.about(&key, wrong.what).fix(wrong.fix)))?;
+    fn injected(&mut self, name: &str, step: &Step) {
+        let all = match inject::of(self.settings, step) {
+            Ok(all) => all,
+            Err(wrong) => {
+                let key = self.place_of_entry(name, step, wrong.entry.as_deref());
+                return self.tell(&key, wrong.what, wrong.fix);
+            }
+        };
         let is_open = allowlist::network(self.settings, step) == Network::Open;
-        if !all.is_empty() && is_open && attempts::any_sandboxed(self.settings, step) {
-            let complaint = self.about(&key, "the network is open: keys are only kept out with network: allowlist");
-            return Err(Box::new(complaint.fix("set sandbox.network: allowlist")));
-        }
-        Ok(())
-    }
-
-    fn name(&self, name: &str, key: &str) -> Checked {
-        match is_name(name) {
-            true => Ok(()),
-            false => Err(Box::new(self.about(key, "not a name").fix(NAME))),
+        if let Some(first) = all.first()
+            && is_open
+            && attempts::any_sandboxed(self.settings, step)
+        {
+            let key = self.place_of_entry(name, step, Some(&first.name));
+            let what =
+                format!("entry {}: the network is open: keys are only kept out with network: allowlist", first.name);
+            self.tell(&key, what, "set sandbox.network: allowlist");
         }
     }
 
-    fn step(&self, step: &Step, key: &str) -> Checked {
+    /// Where an entry stands: the last of this name, in the step's block or the factory's.
+    fn place_of_entry(&self, name: &str, step: &Step, entry: Option<&str>) -> Key {
+        let of_step = step.block().map(|block| (Key::new("steps").below(name).below("sandbox"), block));
+        let blocks = of_step.into_iter().chain([(Key::new("sandbox"), &self.settings.sandbox)]);
+        for (key, block) in blocks {
+            let key = key.below("egress").below("inject");
+            match &block.egress.inject {
+                Inject::None => {}
+                Inject::Provider => return key,
+                Inject::Entries(entries) => {
+                    let found = entries.iter().rposition(|one| Some(one.name.value.as_str()) == entry);
+                    if let Some(index) = found {
+                        return key.entry(index);
+                    }
+                }
+            }
+        }
+        Key::new("steps").below(name)
+    }
+
+    fn step(&mut self, step: &Step, key: &Key) {
         for (i, repo) in step.repos.iter().enumerate() {
-            let key = format!("{key}.repos");
+            let key = key.below("repos").entry(i);
             if !self.settings.repos.contains_key(&repo.value) {
                 let known: Vec<&str> = self.settings.repos.keys().map(String::as_str).collect();
-                let complaint = self.at(repo, &key, format!("no repo {:?} under repos:", repo.value));
-                return Err(Box::new(complaint.did_you_mean(&repo.value, &known)));
+                self.tell(&key, format!("no repo {:?} under repos:", repo.value), did_you_mean(&repo.value, &known));
             }
             if step.repos[..i].iter().any(|r| r.value == repo.value) {
-                return Err(self.at(repo, &key, format!("{} stands twice", repo.value)));
+                self.tell(&key, format!("{} stands twice", repo.value), "keep one of the two");
             }
         }
-        if let Some(StepSandbox::Block(block)) = &step.sandbox {
-            self.block(block, &format!("{key}.sandbox"))?;
+        if let Some(block) = step.block() {
+            self.block(block, &key.below("sandbox"));
         }
         for (name, value) in &step.env {
             if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-                return Err(self.about(&format!("{key}.env"), format!("{name:?} cannot be a variable")));
+                let fix = "NAME: value, without = in the name and NUL bytes";
+                self.tell(
+                    &key.below("env").below(name).itself(),
+                    format!("{:?} cannot be a variable", printable(name, 80)),
+                    fix,
+                );
             }
         }
-        self.program(step, key)
+        for (name, needs) in [("uses", step.uses.is_some()), ("per_repo", step.is_per_repo())] {
+            if needs && step.repos.is_empty() {
+                self.tell(&key.below(name), "the step has no repos", "add repos: [NAME], a name under repos:");
+            }
+        }
+        self.program(step, key);
     }
 
-    fn program(&self, step: &Step, key: &str) -> Checked {
+    fn args(&mut self, step: &Step, key: &Key) {
+        let wrong = match provider::of(step) {
+            _ if step.args.is_empty() => return,
+            Some(_) if step.args.iter().any(|arg| arg.contains('\0')) => {
+                ("an argument holds a NUL byte".to_string(), "a list of arguments, such as [--model, opus]")
+            }
+            Some(provider) => match arguments::check(provider.own_sandbox, &step.args) {
+                Ok(()) => return,
+                Err(e) => (e.to_string(), "write it as the agent's own manual has it"),
+            },
+            None => ("only an agent takes arguments".into(), "write them into run: [program, argument]"),
+        };
+        self.tell(&key.below("args"), wrong.0, wrong.1);
+    }
+
+    fn program(&mut self, step: &Step, key: &Key) {
         let ways = [step.run.is_some(), step.provider.is_some() || step.prompt.is_some(), step.uses.is_some()];
         if ways.iter().filter(|w| **w).count() != 1 {
-            let complaint = self.about(key, "a step has exactly one of run, provider with prompt, uses");
-            return Err(Box::new(complaint.fix("for example run: [make, test]")));
+            self.tell(
+                key,
+                "a step has exactly one of run, provider with prompt, uses",
+                "for example run: [make, test]",
+            );
         }
         let once = [("run", &step.run), ("handshake", &step.handshake)];
-        let once = once.into_iter().filter_map(|(name, argv)| Some((name, argv.as_ref()?)));
-        for (name, argv) in once.chain(step.setup.iter().map(|argv| ("setup", argv))) {
-            if argv.first().is_none_or(String::is_empty) {
-                return Err(self.about(&format!("{key}.{name}"), "no program"));
-            }
-            if argv.iter().any(|a| a.contains('\0')) {
-                return Err(self.about(&format!("{key}.{name}"), "an argument holds a NUL byte"));
-            }
+        let once = once.into_iter().filter_map(|(name, argv)| Some((key.below(name), argv.as_ref()?)));
+        let setup = step.setup.iter().enumerate().map(|(n, argv)| (key.below("setup").entry(n), argv));
+        for (key, argv) in once.chain(setup) {
+            let what = match argv {
+                argv if argv.first().is_none_or(String::is_empty) => "no program",
+                argv if argv.iter().any(|a| a.contains('\0')) => "an argument holds a NUL byte",
+                _ => continue,
+            };
+            self.tell(&key, what, "a list: a program and its arguments, such as [make, test]");
         }
         if let Some(provider) = &step.provider
             && provider::find(&provider.value).is_none()
         {
             let known: Vec<&str> = provider::ALL.iter().map(|p| p.name).collect();
-            let complaint = self.at(provider, &format!("{key}.provider"), format!("no provider {:?}", provider.value));
-            return Err(Box::new(complaint.did_you_mean(&provider.value, &known)));
+            let what = format!("no provider {:?}", provider.value);
+            self.tell(&key.below("provider"), what, did_you_mean(&provider.value, &known));
+        }
+        self.args(step, key);
+        if let Some(uses) = &step.uses
+            && builtin::find(&uses.value).is_none()
+        {
+            let known: Vec<&str> = builtin::ALL.iter().map(|b| b.name).collect();
+            let what = format!("no built-in step {:?}", uses.value);
+            self.tell(&key.below("uses"), what, did_you_mean(&uses.value, &known));
         }
         // Without the key the user is asked when the step is run.
         if step.prompt.as_ref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
-            let complaint = self.about(&format!("{key}.prompt"), "not a prompt: it is empty, or holds a NUL byte");
-            return Err(Box::new(
-                complaint.fix("say what the agent is to do, or leave prompt: out to be asked at each run"),
-            ));
+            let fix = "say what the agent is to do, or leave prompt: out to be asked at each run";
+            self.tell(&key.below("prompt"), "not a prompt: it is empty, or holds a NUL byte", fix);
         }
-        if let Some(uses) = &step.uses {
-            let known: Vec<&str> = builtin::ALL.iter().map(|b| b.name).collect();
-            if !known.contains(&uses.value.as_str()) {
-                let complaint = self.at(uses, &format!("{key}.uses"), format!("no built-in step {:?}", uses.value));
-                return Err(Box::new(complaint.did_you_mean(&uses.value, &known)));
-            }
-        }
-        for (name, needs) in [("uses", step.uses.is_some()), ("per_repo", step.is_per_repo())] {
-            if needs && step.repos.is_empty() {
-                let complaint = self.about(&format!("{key}.{name}"), "the step has no repos");
-                return Err(Box::new(complaint.fix("add repos: [NAME]")));
-            }
-        }
-        Ok(())
     }
 }
 

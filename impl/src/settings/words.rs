@@ -38,6 +38,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for WordVisitor<T> {
 
 /// A step's `sandbox:`.
 #[derive(Debug, Clone)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(untagged))]
 pub enum StepSandbox {
     /// `off` or `required`.
     Word(Mode),
@@ -94,9 +95,11 @@ impl Inject {
 
 /// One key held outside, as it is written.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InjectEntry {
     /// What the summary and the doctor call it.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub name: Spanned<String>,
     /// Origin of the provider.
     pub upstream: String,
@@ -105,6 +108,7 @@ pub struct InjectEntry {
     pub header: String,
     /// Its value, `{}` for the key; where it is left out, a bearer token in `authorization` and the key alone elsewhere.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub format: Option<String>,
     /// Variable that gets the local address.
     pub base_url_env: String,
@@ -115,6 +119,7 @@ pub struct InjectEntry {
     pub key_env: String,
     /// Name in the secret store; that of `key_env` where it is left out.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub secret: Option<String>,
 }
 

@@ -64,6 +64,7 @@ impl Ground {
             worktree,
             format: format.into(),
             refs: refs.into(),
+            sign: None,
         };
         let store = Store::of(&root.join("attempt"), "repo");
         let ground = Ground { _folder: folder, record, store };

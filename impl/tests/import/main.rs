@@ -8,6 +8,7 @@ mod ground;
 mod odd;
 mod ordinary;
 mod refused;
+mod signing;
 mod traps;
 mod trees;
 mod worktree;

@@ -65,30 +65,37 @@ mod tests {
         assert_eq!(refusal.to_string(), "cannot-execute: \"./x\": Permission denied, inside the sandbox");
     }
 
+    /// What releases 0.8 to 0.13 say, and the reason.
+    const SAID: &[(&str, &str)] = &[
+        (
+            "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
+            "userns-limit",
+        ),
+        ("bwrap: unshare user ns: No space left on device", "userns-limit"),
+        ("bwrap: unshare user ns: Operation not permitted", "userns-denied"),
+        ("bwrap: No permissions to create a new namespace, likely because the kernel does not allow", "userns-denied"),
+        ("bwrap: setting up uid map: Permission denied", "apparmor-userns"),
+        ("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "apparmor-userns"),
+        ("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "proc-masked"),
+        ("bwrap: Can't mount proc on /proc: Operation not permitted", "proc-masked"),
+        ("bwrap: pivot_root: Operation not permitted", "container-seccomp"),
+        ("bwrap: setuid use of bubblewrap is not supported", "setuid-bwrap"),
+        ("bwrap: cannot open /proc/sys/user/max_user_namespaces: Permission denied", "setuid-bwrap"),
+        ("bwrap: Unexpected capabilities but not setuid, old file caps config?", "setuid-bwrap"),
+        ("bwrap: Exceeded maximum number of arguments 9000", "too-many-mounts"),
+        ("bwrap: Unknown option --as-pid-1", "bwrap-too-old"),
+        ("bwrap: execvp /proc/self/fd/12: No such file or directory", "stage-missing"),
+        ("bwrap: Can't find source path /x: No such file or directory", "bwrap-failed"),
+        ("", "bwrap-failed"),
+    ];
+
     #[test]
     fn known_words_have_their_reason() {
-        for (words, reason) in [
-            (
-                "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
-                "userns-limit",
-            ),
-            ("bwrap: unshare user ns: No space left on device", "userns-limit"),
-            (
-                "bwrap: No permissions to create a new namespace, likely because the kernel does not allow",
-                "userns-denied",
-            ),
-            ("bwrap: setting up uid map: Permission denied", "apparmor-userns"),
-            ("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "apparmor-userns"),
-            ("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "proc-masked"),
-            ("bwrap: Can't mount proc on /proc: Operation not permitted", "proc-masked"),
-            ("bwrap: pivot_root: Operation not permitted", "container-seccomp"),
-            ("bwrap: setuid use of bubblewrap is not supported", "setuid-bwrap"),
-            ("bwrap: Exceeded maximum number of arguments 9000", "too-many-mounts"),
-            ("bwrap: Unknown option --as-pid-1", "bwrap-too-old"),
-            ("bwrap: Can't find source path /x: No such file or directory", "bwrap-failed"),
-            ("", "bwrap-failed"),
-        ] {
-            assert_eq!(classify(words, "exit code 1").reason.code(), reason, "{words}");
+        for (words, reason) in SAID {
+            assert_eq!(classify(words, "exit code 1").reason.code(), *reason, "{words}");
+        }
+        for (known, _) in MESSAGES {
+            assert!(SAID.iter().any(|(words, _)| words.contains(known)), "nobody has said {known:?}");
         }
     }
 }

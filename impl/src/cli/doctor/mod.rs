@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::check::{self, Status};
-use crate::attempt;
+use crate::attempt::{self, profile};
 use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::ignoring::{self, Ignoring};
 use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
+use crate::provider::{self, Installed};
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
 use crate::settings::{Mode, Settings, Step, allowlist, attempts, effective, inject};
+use crate::stderr::one_line;
 use crate::store::Store;
 use crate::warning;
 pub use inside::inside;
@@ -60,12 +62,32 @@ struct StepReport {
     inject: Vec<String>,
     /// Secrets that a launch of it would not find.
     missing: Vec<Missing>,
+    /// The agent that runs it, where one does and is installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<Agent>,
+    /// What a launch of it would be refused for, whatever this machine can do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<Refused>,
+}
+
+#[derive(Serialize)]
+struct Refused {
+    reason: Reason,
+    detail: String,
+    fix: String,
 }
 
 #[derive(Serialize)]
 struct Missing {
     secret: String,
     fix: String,
+}
+
+#[derive(Serialize)]
+struct Agent {
+    program: PathBuf,
+    /// What becomes readable for it to start.
+    readable: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -84,7 +106,7 @@ struct Warning {
     steps: Vec<String>,
 }
 
-/// Prints the report: fine where steps can be sandboxed, none lacks a secret, and every probe that could be tried held.
+/// Prints the report: fine where steps can be sandboxed, none would be refused, and every probe that could be tried held.
 pub fn doctor(factory: &Path, json: bool) -> Result<Exit, Refusal> {
     let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let (factory, settings) = attempt::load(factory)?;
@@ -92,7 +114,7 @@ pub fn doctor(factory: &Path, json: bool) -> Result<Exit, Refusal> {
     let tried = probes::try_all(&grant.unwrap_or_default(), &signals);
     let report = Report {
         sandbox: check::status(&settings, &signals),
-        steps: settings.steps.iter().flat_map(|(name, step)| of_attempts(&settings, name, step)).collect(),
+        steps: settings.steps.iter().flat_map(|(name, step)| of_attempts(&factory, &settings, name, step)).collect(),
         proxy: format!("http://127.0.0.1:{PROXY_PORT}"),
         socket: factory.join(SOCKET),
         served: registration::serving(&factory).is_ok_and(|serving| serving.is_some()),
@@ -109,8 +131,8 @@ pub fn doctor(factory: &Path, json: bool) -> Result<Exit, Refusal> {
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
     let held = !report.probes.is_empty() && report.probes.iter().all(|probe| probe.verdict != Verdict::Failed);
-    let lacks = report.steps.iter().any(|step| !step.missing.is_empty());
-    Ok(Exit::of(held && report.sandbox.available && !lacks))
+    let refused = report.steps.iter().any(|step| !step.missing.is_empty() || step.refused.is_some());
+    Ok(Exit::of(held && report.sandbox.available && !refused))
 }
 
 /// The first sandboxed step with an allowlist that has a host to ask, or else the first with any, and what it may
@@ -123,13 +145,13 @@ fn to_try(settings: &Settings) -> Option<(String, Grant)> {
 }
 
 /// One for each attempt: with `per_repo: true` each repo decides by itself.
-fn of_attempts(settings: &Settings, name: &str, step: &Step) -> Vec<StepReport> {
+fn of_attempts(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Vec<StepReport> {
     let each = attempts::of(step);
     let repo = |attempt: &Step| attempt.repos.first().filter(|_| step.is_per_repo()).map(|repo| repo.value.clone());
-    each.iter().map(|attempt| StepReport { repo: repo(attempt), ..of_step(settings, name, attempt) }).collect()
+    each.iter().map(|attempt| StepReport { repo: repo(attempt), ..of_step(factory, settings, name, attempt) }).collect()
 }
 
-fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
+fn of_step(factory: &Path, settings: &Settings, name: &str, step: &Step) -> StepReport {
     let effective = effective::of(settings, step);
     let listed = match effective.mode {
         Mode::Off => None,
@@ -138,12 +160,17 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
     // What is wrong with them was refused when the settings were read.
     let injected = listed.as_ref().and_then(|_| inject::of(settings, step).ok()).unwrap_or_default();
     StepReport {
+        refused: profile::of(factory, settings, name, step).err().map(refused),
         missing: injected.iter().filter(|one| !is_stored(&one.secret)).map(|one| missing(&one.secret)).collect(),
         inject: injected.into_iter().map(|one| one.name).collect(),
         name: name.into(),
         repo: None,
         mode: effective.mode.word(),
         why: effective.why,
+        agent: provider::of(step)
+            .filter(|_| effective.mode == Mode::Required)
+            .and_then(provider::installed)
+            .map(|Installed { program, roots, .. }| Agent { program, readable: roots }),
         network: if listed.is_some() { "allowlist" } else { "open" },
         allow: listed
             .into_iter()
@@ -156,6 +183,10 @@ fn of_step(settings: &Settings, name: &str, step: &Step) -> StepReport {
 /// Whether there is such a secret; it is not read.
 fn is_stored(secret: &str) -> bool {
     Store::own().is_ok_and(|store| store.has(secret))
+}
+
+fn refused(refusal: Refusal) -> Refused {
+    Refused { reason: refusal.reason, fix: refusal.fix().into(), detail: refusal.detail }
 }
 
 fn missing(secret: &str) -> Missing {
@@ -180,9 +211,15 @@ fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
 fn text(report: &Report) -> String {
     let mut out = format!("sandbox: {}\n\nsteps\n", report.sandbox);
     // Writing to a string cannot fail.
-    for StepReport { name, repo, mode, why, network, allow, inject, missing } in &report.steps {
+    for StepReport { name, repo, mode, why, network, allow, inject, missing, agent, refused } in &report.steps {
         let of_repo = repo.iter().map(|repo| format!("repo {repo}: ")).collect::<String>();
         let _ = writeln!(out, "  {name}: {of_repo}{mode} ({why}), network {network}");
+        if let Some(Agent { program, readable }) = agent {
+            let _ = writeln!(out, "    agent {}", program.display());
+            for root in readable {
+                let _ = writeln!(out, "    readable: {}", root.display());
+            }
+        }
         for Listed { entry, origin } in allow {
             let _ = writeln!(out, "    {entry:<40} {origin}");
         }
@@ -191,6 +228,10 @@ fn text(report: &Report) -> String {
         }
         for Missing { secret, fix } in missing {
             let _ = writeln!(out, "    MISSING secret {secret}: a launch is refused (fix: {fix})");
+        }
+        if let Some(Refused { reason, detail, fix }) = refused {
+            let detail = one_line(detail);
+            let _ = writeln!(out, "    REFUSED a launch of it: {reason}: {detail} (fix: {fix})");
         }
     }
     let host = if report.served { "kusaw serve, which runs" } else { "each kusaw run; kusaw serve does not run" };

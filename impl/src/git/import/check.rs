@@ -37,8 +37,7 @@ pub fn all(quarantine: &Quarantine, wanted: &Wanted, record: &Record, watch: &Wa
 
 /// Every object that is reached and not known is there, and is one of the new ones. The value holds the commits, a line each.
 fn connected(quarantine: &Quarantine, wanted: &Wanted, watch: &Watch) -> Result<String, Fault> {
-    let mut revisions: String = wanted.tips().map(|id| format!("{id}\n")).collect();
-    quarantine.known.iter().for_each(|id| revisions.extend(["^", id, "\n"]));
+    let revisions = quarantine.revisions(wanted.tips());
     let git = quarantine.git().command(["rev-list", "--objects", "--no-object-names", "--stdin"]);
     let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
     let (mut lines, mut commits) = (Lines::default(), String::new());

@@ -49,6 +49,8 @@ codes! {
         "take the wanted files from the worktree",
     NoCommit "no-commit" "A branch does not stand at a commit."
         "take the wanted files from the worktree",
+    NotSigned "not-signed" "What the step committed could not be signed."
+        "see the message; when the key can sign again (ssh-add, SSH_AUTH_SOCK), start any step: the import is begun again",
     BranchMoved "branch-moved" "Somebody has moved or removed the branch in the repository meanwhile."
         "put the branch back where it was, rename rejected.json in the kept store to record.json, and start any step",
     BranchRefused "branch-refused" "git does not take the branches into the repository, though they stand where they did."
@@ -88,7 +90,7 @@ codes! {
 impl Code {
     /// Whether nothing is wrong with what the step has left: another try may come through.
     pub fn may_pass(self) -> bool {
-        matches!(self, Code::Failed | Code::NoBox | Code::Interrupted)
+        matches!(self, Code::Failed | Code::NoBox | Code::Interrupted | Code::NotSigned)
     }
 }
 

@@ -8,6 +8,7 @@ mod boxed;
 mod changes;
 mod check;
 mod code;
+mod commit;
 mod index;
 mod lines;
 mod links;
@@ -17,6 +18,7 @@ mod policy;
 mod refs;
 mod run;
 mod settle;
+mod signing;
 mod spelling;
 mod sweep;
 mod trees;
@@ -42,6 +44,8 @@ pub struct Imported {
     pub tip: String,
     /// Its further branches: full name and id.
     pub branches: Vec<(String, String)>,
+    /// How many commits were signed.
+    pub signed: usize,
     /// Names of what was not imported: tags, other branches, stashes; escaped, and not all if there are many.
     pub left: Vec<String>,
     /// What was moved out of the worktree or taken off it: places in it and what became of them, escaped.
@@ -73,12 +77,13 @@ pub fn import(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result
     // First, and before any branch moves: whatever becomes of the commits, somebody will look at the worktree with git.
     let (quarantined, swept) = worktree::sweep(store, record);
     match swept.and_then(|()| commits(store, record, stop)) {
-        Ok(refs::Wanted { tip, branches, left }) => Ok(Imported { tip, branches, left, quarantined }),
+        Ok((refs::Wanted { tip, branches, left }, signed)) => Ok(Imported { tip, branches, signed, left, quarantined }),
         Err(Fault { code, detail }) => Err(Rejected { code, detail, quarantined }),
     }
 }
 
-fn commits(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<refs::Wanted, Fault> {
+/// What was imported, and how many commits of that are signed.
+fn commits(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<(refs::Wanted, usize), Fault> {
     // What a killed import has started ends soon, and holds this until then.
     let _alone = lock(&store.root, stop)?;
     settle::clear(store)?;
@@ -86,6 +91,7 @@ fn commits(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<re
     let view = bare::view(store, record)?;
     let watch = Watch::new(stop);
     let mut wanted = refs::wanted(&refs::of_step(&view, record, &watch)?, &refs::at_start(store)?, record)?;
+    let mut signed = 0;
     if wanted.tip != record.base || !wanted.branches.is_empty() {
         let there = {
             let _lock = lock(&record.common, stop)?;
@@ -93,21 +99,33 @@ fn commits(store: &Store, record: &Record, stop: &dyn Fn() -> bool) -> Result<re
             refs::there(record, &watch)?
         };
         refs::fit(&mut wanted, &there);
+        let before = signing::Signed::before(store, record, &watch)?;
+        let before = before.and_then(|before| Some((before.of(&wanted)?, before.commits)));
+        let is_signed = before.is_some();
+        if let Some(before) = before {
+            (wanted, signed) = before;
+        }
         refs::can_move(&there, &wanted, record)?;
         // Else a killed import has come that far: all of it was checked.
-        if refs::are_there(&there, &wanted, record) {
-            let _lock = lock(&record.common, stop)?;
-            index::rebuild(store, record, &wanted.tip)?;
-        } else {
+        let mut packs = Vec::new();
+        if !is_signed && !refs::are_there(&there, &wanted, record) {
             let quarantine = Quarantine::fill(&view, store, record, &wanted, &watch)?;
             check::all(&quarantine, &wanted, record, &watch)?;
-            let _lock = lock(&record.common, stop)?;
-            settle::settle(&quarantine, &there, &wanted, record, &Watch::new(stop))?;
-            index::rebuild(store, record, &wanted.tip)?;
+            match &record.sign {
+                None => packs = quarantine.packs().map_err(Fault::failed("quarantine"))?,
+                Some(key) => {
+                    let made = signing::all(&quarantine, &wanted, (store, record), key, &Watch::new(stop))?;
+                    (wanted, signed) = (made.0.of(&wanted).unwrap_or(wanted), made.0.commits);
+                    packs = made.1;
+                }
+            }
         }
+        let _lock = lock(&record.common, stop)?;
+        settle::settle(&packs, &there, &wanted, record, &Watch::new(stop))?;
+        index::rebuild(store, record, &wanted.tip)?;
     }
     settle::clear(store)?;
-    Ok(wanted)
+    Ok((wanted, signed))
 }
 
 fn lock(folder: &Path, stop: &dyn Fn() -> bool) -> Result<Lock, Fault> {

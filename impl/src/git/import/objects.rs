@@ -88,11 +88,20 @@ impl Quarantine {
         self.alone().with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.borrowed)
     }
 
+    /// What is new in those ids, as git's lists of revisions have it.
+    pub fn revisions<'a>(&self, tips: impl Iterator<Item = &'a str>) -> String {
+        let known = self.known.iter().map(|id| format!("^{id}\n"));
+        tips.map(|id| format!("{id}\n")).chain(known).collect()
+    }
+
     /// The packs: one, or none.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn packs(&self) -> io::Result<Vec<PathBuf>> {
+        if self.new.is_empty() {
+            return Ok(Vec::new());
+        }
         let list = fs::read_dir(self.at.join("objects/pack"))?;
         let paths = list.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
         Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|is| is == "pack")).collect())
@@ -105,8 +114,7 @@ impl Quarantine {
     /// Box and quarantine, with a pipe between.
     fn take(&self, view: &View, record: &Record, wanted: &Wanted, watch: &Watch) -> Result<(), Fault> {
         let failed = Fault::failed("packing");
-        let mut revisions: String = wanted.tips().map(|id| format!("{id}\n")).collect();
-        self.known.iter().for_each(|id| revisions.extend(["^", id, "\n"]));
+        let revisions = self.revisions(wanted.tips());
         let packing = ["pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", "--threads=1"];
         let mut pack = view.shown().git(&packing)?;
         let (mut pack_said, mut index_said) =

@@ -205,6 +205,7 @@ mod tests {
             objects: Vec::new(),
             format: "sha1".into(),
             refs: "files".into(),
+            sign: None,
         }
     }
 

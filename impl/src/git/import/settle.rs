@@ -3,12 +3,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::code::{Code, Fault};
 use super::index;
-use super::objects::Quarantine;
 use super::refs::{self, Ids, Wanted};
 use super::run::Watch;
 use crate::git::command::Git;
@@ -61,30 +60,19 @@ pub fn clear(store: &Store) -> Result<(), Fault> {
     absent_is_fine(fs::remove_dir_all(&import)).map_err(Fault::failed(import.display()))
 }
 
-/// Brings objects and branches into the repository. `there` is where its branches of the attempt stand. If those cannot be
+/// Brings objects, a pack or none, and branches into the repository. `there` is where its branches of the attempt stand. If those cannot be
 /// moved, the objects stay, named by nobody: the same pack may have been there before, and whoever uses it need not have a ref
 /// (a detached worktree, a reflog). The user's own gc knows.
 ///
 /// # Errors
 /// When a branch has been moved at the last moment.
-pub fn settle(
-    quarantine: &Quarantine,
-    there: &Ids,
-    wanted: &Wanted,
-    record: &Record,
-    watch: &Watch,
-) -> Result<(), Fault> {
-    for pack in quarantine.packs().map_err(Fault::failed("quarantine"))? {
-        index_pack(&pack, quarantine, record)?;
-    }
+pub fn settle(packs: &[PathBuf], there: &Ids, wanted: &Wanted, record: &Record, watch: &Watch) -> Result<(), Fault> {
+    packs.iter().try_for_each(|pack| index_pack(pack, record))?;
     branches(there, wanted, record, watch).and(unkeep(record))
 }
 
 /// Takes a pack in, kept from any `gc` until the branches name its objects.
-fn index_pack(pack: &Path, quarantine: &Quarantine, record: &Record) -> Result<(), Fault> {
-    if quarantine.new.is_empty() {
-        return Ok(());
-    }
+fn index_pack(pack: &Path, record: &Record) -> Result<(), Fault> {
     let failed = |said: String| Fault::new(Code::Failed, format!("{}: {said}", record.common.display()));
     let keep = format!("--keep={}", mark(record));
     let mut git = Git::of(&record.common).command(["index-pack", "--stdin", &keep]).map_err(failed)?;

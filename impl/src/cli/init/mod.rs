@@ -1,0 +1,74 @@
+//! `kusaw init`: a first kusaw.yaml, with comments, to be changed by its user. What is there already stays, whatever it is.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::outcome::{Reason, Refusal};
+use crate::settings::FILE;
+
+/// What is written.
+const EXAMPLE: &str = include_str!("kusaw.yaml");
+
+/// Writes it into the folder, or the working folder; the exit code is 0, or that of the refusal.
+pub fn init(folder: Option<PathBuf>) -> i32 {
+    let path = folder.unwrap_or_default().join(FILE);
+    if let Err(e) = write(&path) {
+        let (what, fix) = match e.kind() {
+            io::ErrorKind::AlreadyExists => {
+                let fix = "kusaw validate says what is wrong with it; kusaw init --factory DIR writes one into another folder";
+                ("it is there already, and stays as it is".to_owned(), fix)
+            }
+            _ => (e.to_string(), "go into a folder of yours that is there, or name one with --factory DIR"),
+        };
+        let refusal = Refusal::new(Reason::BadSettings, format!("{}: {what}", path.display()));
+        return super::report(&Refusal { fix: Some(fix.into()), ..refusal });
+    }
+    let said = format!(
+        "written: {}, with a step fix\nnext: in it, at repos.demo.path, name a git repository of yours; then: kusaw validate\n",
+        path.display()
+    );
+    // A reader that has gone away has seen enough.
+    let _ = io::stdout().write_all(said.as_bytes());
+    0
+}
+
+/// A new file and no other: neither a link is followed, nor is anything replaced.
+fn write(path: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(EXAMPLE.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
+        // Half an example would be read as settings.
+        let _ = fs::remove_file(path);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{self, Mode, Network};
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn the_example_is_right_and_boxed() {
+        let settings = settings::read(FILE.as_ref(), EXAMPLE.as_bytes()).unwrap();
+        assert_eq!((settings.sandbox.mode, settings.sandbox.network), (Some(Mode::Required), Some(Network::Allowlist)));
+        assert!(settings.steps.contains_key("fix") && settings.repos.contains_key("demo"));
+        assert!(EXAMPLE.lines().all(|line| line.chars().count() <= 120));
+    }
+
+    #[test]
+    fn what_is_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, elsewhere) = (folder.path().join(FILE), folder.path().join("elsewhere"));
+        fs::write(&file, "mine").unwrap();
+        assert_eq!(init(Some(folder.path().into())), 125);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        fs::remove_file(&file).unwrap();
+        symlink(&elsewhere, &file).unwrap();
+        assert_eq!(init(Some(folder.path().into())), 125);
+        assert!(!elsewhere.exists());
+        fs::remove_file(&file).unwrap();
+        assert_eq!(init(Some(folder.path().into())), 0);
+        assert_eq!(fs::read_to_string(&file).unwrap(), EXAMPLE);
+    }
+}

@@ -1,0 +1,13 @@
+//! `kusaw schema`: the JSON Schema of `kusaw.yaml`. With `kusaw schema >.kusaw.schema.json` and the first line
+//! `# yaml-language-server: $schema=.kusaw.schema.json` in kusaw.yaml, an editor completes the settings and marks what is wrong.
+
+use std::io::Write;
+
+use crate::settings::schema;
+
+/// Prints it; the value is the exit code.
+pub fn schema() -> i32 {
+    // A reader that has gone away has seen enough.
+    let _ = std::io::stdout().write_all(schema::TEXT.as_bytes());
+    0
+}
