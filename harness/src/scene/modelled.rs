@@ -32,14 +32,16 @@ impl Conversation {
         self.told.last().map(Told::results).unwrap_or_default()
     }
 
-    /// Why it proves nothing, if so: one request a tool and one more, and the first and the last tool did their work.
+    /// Why it proves nothing, if so: one request a tool and one more, the first and the last tool did their work, and the model saw
+    /// each result whole.
     pub fn unfinished(&self) -> Option<String> {
         let (asked, results) = (self.script.len(), self.results());
         let framed = [results.first(), results.last()]
             .iter()
             .all(|result| result.is_some_and(|result| !result.failed && result.text.contains(HEARD)));
-        (self.told.len() != asked + 1 || results.len() != asked || !framed).then(|| {
-            let last = results.last().map_or("", |result| &result.text);
+        let cut = results.iter().find(|result| result.text.contains(CUT));
+        (self.told.len() != asked + 1 || results.len() != asked || !framed || cut.is_some()).then(|| {
+            let last = cut.or(results.last()).map_or("", |result| &result.text);
             format!(
                 "{} requests and {} results for {asked} tools; the last result: {}; {}",
                 self.told.len(),
@@ -83,6 +85,9 @@ impl Conversation {
 
 /// What the first and the last command print.
 const HEARD: &str = "the model is heard";
+
+/// What stands in the place of a long result.
+const CUT: &str = "<persisted-output>";
 
 /// The name of the agent, and of its program.
 pub const AGENT: &str = "claude";
@@ -197,6 +202,9 @@ mod tests {
         assert!(with(whole[..3].to_vec()).unfinished().is_some());
         assert!(with([&whole[..], &whole[3..]].concat()).unfinished().is_some());
         assert!(with(Vec::new()).unfinished().is_some());
+        let cut = [(HEARD, false), (CUT, false), (HEARD, false)];
+        let short: Vec<Told> = (0..=3).map(|count| told(&cut[..count])).collect();
+        assert!(with(short).unfinished().is_some());
         let refused = [(HEARD, true), ("x", true), (HEARD, true)];
         let denied: Vec<Told> = (0..=3).map(|count| told(&refused[..count])).collect();
         assert!(with(denied).unfinished().is_some());
