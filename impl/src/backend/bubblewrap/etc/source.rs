@@ -22,6 +22,7 @@ const WANTED: &[&str] = &[
     "bash.bashrc",
     "ca-certificates",
     "ca-certificates.conf",
+    "claude-code",
     "crypto-policies",
     "default/locale",
     "gai.conf",
