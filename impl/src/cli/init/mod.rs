@@ -1,19 +1,24 @@
-//! `kusaw init`: a first kusaw.yaml, with comments, to be changed by its user. What is there already stays, whatever it is.
+//! `kusaw init`: a first kusaw.yaml, with comments, to be changed by its user, and the schema beside it by which editors complete
+//! it. What is there already stays, whatever it is.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{Reason, Refusal};
-use crate::settings::FILE;
+use crate::settings::{FILE, schema};
 
 /// What is written.
 const EXAMPLE: &str = include_str!("kusaw.yaml");
 
+/// The name that the first line of the example gives the schema.
+const SCHEMA: &str = ".kusaw.schema.json";
+
 /// Writes it into the folder, or the working folder; the exit code is 0, or that of the refusal.
 pub fn init(folder: Option<PathBuf>) -> i32 {
-    let path = folder.unwrap_or_default().join(FILE);
-    if let Err(e) = write(&path) {
+    let folder = folder.unwrap_or_default();
+    let path = folder.join(FILE);
+    if let Err(e) = write(&path, EXAMPLE) {
         let (what, fix) = match e.kind() {
             io::ErrorKind::AlreadyExists => {
                 let fix = "kusaw validate says what is wrong with it; kusaw init --factory DIR writes one into another folder";
@@ -24,8 +29,13 @@ pub fn init(folder: Option<PathBuf>) -> i32 {
         let refusal = Refusal::new(Reason::BadSettings, format!("{}: {what}", path.display()));
         return super::report(&Refusal { fix: Some(fix.into()), ..refusal });
     }
+    // One of an earlier version is only for editors, and its user's to renew: kusaw schema.
+    let schema = match write(&folder.join(SCHEMA), schema::TEXT) {
+        Ok(()) => format!(", and {SCHEMA}, by which editors complete it"),
+        Err(_) => String::new(),
+    };
     let said = format!(
-        "written: {}, with a step fix\nnext: in it, at repos.demo.path, name a git repository of yours; then: kusaw validate\n",
+        "written: {}, with a step fix{schema}\nnext: in it, at repos.demo.path, name a git repository of yours; then: kusaw validate\n",
         path.display()
     );
     // A reader that has gone away has seen enough.
@@ -34,10 +44,10 @@ pub fn init(folder: Option<PathBuf>) -> i32 {
 }
 
 /// A new file and no other: neither a link is followed, nor is anything replaced.
-fn write(path: &Path) -> io::Result<()> {
+fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(EXAMPLE.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
-        // Half an example would be read as settings.
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
+        // Half of it would be read as settings.
         let _ = fs::remove_file(path);
     })
 }
@@ -70,5 +80,7 @@ mod tests {
         fs::remove_file(&file).unwrap();
         assert_eq!(init(Some(folder.path().into())), 0);
         assert_eq!(fs::read_to_string(&file).unwrap(), EXAMPLE);
+        assert_eq!(fs::read_to_string(folder.path().join(SCHEMA)).unwrap(), schema::TEXT);
+        assert!(EXAMPLE.starts_with(&format!("# yaml-language-server: $schema={SCHEMA}\n")));
     }
 }

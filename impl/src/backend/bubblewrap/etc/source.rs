@@ -13,7 +13,7 @@ use super::EMPTY;
 use super::names::Names;
 
 /// Counts up when what is copied changes.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// What is copied, files and folders alike, where it exists. Not: shadow, ssh, sudoers, machine-id,
 /// hostname, ssl/private.
