@@ -126,8 +126,8 @@ fn validate_tells_what_a_launch_would_not_find() {
     assert_eq!(
         told("errors"),
         [
-            "worktree-failed repos.gone.path no such folder",
-            "worktree-failed repos.plain.path it is no git repository",
+            "worktree-failed repos.gone.path there is no such folder",
+            "worktree-failed repos.plain.path not a git repository",
             "no-secret steps.s inject api: no secret API_KEY in the store",
         ]
     );
@@ -152,4 +152,20 @@ fn the_schema_is_printed() {
     let factory = Factory::new("");
     let (code, out, _) = said(factory.command().arg("schema"));
     assert_eq!((code, out.as_str()), (0, include_str!("../../docs/schemas/kusaw.json")));
+}
+
+/// Without a terminal it is the agent's affair to say so; here the agent is a script.
+#[test]
+fn an_interactive_agent_is_started_without_a_prompt_and_asked_for_none() {
+    let factory = Factory::new("steps: {s: {provider: claude-code, interactive: true, args: [--verbose]}}\n");
+    let folder = factory.home().join("bin");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("claude"), "#!/bin/sh\necho \"$*\"\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.join("claude"), mode).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    assert_eq!(said(factory.command().env("PATH", &path).args(["run", "s"])).1, "--verbose\n");
+    let alone = Factory::new("steps: {s: {run: ['true'], interactive: true}}\n");
+    let (code, _, err) = said(alone.command().arg("validate"));
+    assert!(code == 2 && err.contains("steps.s.interactive") && err.contains("only an agent"), "{err}");
 }

@@ -45,7 +45,7 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>, report: &dyn Fn(&Refusa
     left::settle(&factory);
     let found = named(&factory, &settings, step)?;
     // The user is asked before anything is made, and once.
-    let is_asked = found.provider.is_some() && found.prompt.is_none();
+    let is_asked = found.provider.is_some() && found.prompt.is_none() && !found.is_interactive();
     let asked = is_asked.then(|| intake::prompt(step)).transpose()?;
     match found.is_per_repo() {
         true => per_repo::run(&factory, &settings, step, asked.as_deref(), id, report),

@@ -34,12 +34,15 @@ impl Attempt<'_> {
         let Some(provider) = provider::of(self.step) else {
             return Ok((self.step.run.iter().flatten().map(OsString::from).collect(), Installed::default()));
         };
-        let prompt = self.prompt.as_deref().unwrap_or_default();
         let args = match wrapped {
             true => self.wrapped_args(provider, cwd)?,
             false => self.step.args.clone(),
         };
-        let mut argv: Vec<OsString> = provider.argv(args, prompt).into_iter().map(OsString::from).collect();
+        let mut argv: Vec<OsString> = provider
+            .argv(args, self.prompt.as_deref(), self.step.is_interactive())
+            .into_iter()
+            .map(OsString::from)
+            .collect();
         if !wrapped {
             return Ok((argv, Installed::default()));
         }

@@ -145,11 +145,12 @@ impl Provider {
         format!("install {name} and see that `{program} --version` works here; or run: [PROGRAM] in its place")
     }
 
-    /// Its program and, with these arguments, what it is told.
-    pub fn argv(&self, args: Vec<String>, prompt: &str) -> Vec<String> {
+    /// Its program and, with these arguments, what it is told: to do that and end, or as a beginning.
+    pub fn argv(&self, args: Vec<String>, prompt: Option<&str>, interactive: bool) -> Vec<String> {
         let there = self.executables.iter().find(|name| path::find(name).is_some());
         let program = there.unwrap_or(&self.executables[0]).to_string();
-        let said = self.prompt.iter().copied().chain([prompt]).map(str::to_string);
+        let to_end = if interactive { &[] } else { self.prompt };
+        let said = to_end.iter().copied().chain(prompt).map(str::to_string);
         [program].into_iter().chain(args).chain(said).collect()
     }
 }
@@ -158,6 +159,14 @@ impl Provider {
 mod tests {
     use super::*;
     use crate::egress::entry::Entry;
+
+    #[test]
+    fn an_agent_does_one_thing_and_ends_unless_its_user_talks_with_it() {
+        let args = || vec!["--verbose".to_string()];
+        assert_eq!(DEFAULT.argv(args(), Some("hi"), false), ["claude", "--verbose", "-p", "hi"]);
+        assert_eq!(DEFAULT.argv(args(), Some("hi"), true), ["claude", "--verbose", "hi"]);
+        assert_eq!(DEFAULT.argv(args(), None, true), ["claude", "--verbose"]);
+    }
 
     #[test]
     fn every_host_of_the_registry_is_an_entry() {

@@ -168,6 +168,10 @@ pub struct Step {
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(test, schemars(with = "Text"))]
     pub prompt: Option<String>,
+    /// The agent talks with its user, on the step's terminal; else it does what it is told, and ends.
+    #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(test, schemars(with = "bool"))]
+    pub interactive: Option<bool>,
     /// Arguments of the agent, in front of what it is told.
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "Vec<Text>"))]
@@ -204,6 +208,11 @@ impl Step {
             Some(StepSandbox::Block(block)) => Some(block),
             _ => None,
         }
+    }
+
+    /// Whether its agent talks with its user.
+    pub fn is_interactive(&self) -> bool {
+        self.interactive == Some(true)
     }
 
     /// Whether it is run once for each of its repos.

@@ -22,7 +22,7 @@ fn of(name: &str) -> &'static str {
         "mode" => "off or required",
         "network" => "open or allowlist",
         "sni" => "check or off",
-        "provider_hosts" | "per_repo" => "true or false",
+        "provider_hosts" | "per_repo" | "interactive" => "true or false",
         "egress" => "a block, such as {allow: [github.com]}",
         "allow" => "a list of hosts, such as [github.com, '*.example.com']",
         "allow_read" | "allow_write" => {

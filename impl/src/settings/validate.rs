@@ -226,6 +226,10 @@ impl Check<'_> {
             self.tell(&key.below("provider"), what, did_you_mean(&provider.value, &known));
         }
         self.args(step, key);
+        if step.is_interactive() && provider::of(step).is_none() {
+            let fix = "remove it; a program of run: has the terminal anyway";
+            self.tell(&key.below("interactive"), "only an agent has two ways to be started", fix);
+        }
         if let Some(uses) = &step.uses
             && builtin::find(&uses.value).is_none()
         {
