@@ -76,9 +76,13 @@ fn an_answer_that_breaks_off_is_no_whole_one() {
         let wire = Wire::to(port);
         let line = format!("GET /v1 {version}");
         let told = wire.say((wire.request(&line) + "Connection: close\r\n\r\n").as_bytes());
+        // Without a head there is no answer at all.
         let whole = |told: &str| {
-            let body = told.split_once("\r\n\r\n").unwrap().1;
-            version == "HTTP/1.0" || body.ends_with("0\r\n\r\n") || body.len() >= 9 && told.contains("content-length")
+            told.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+                version == "HTTP/1.0"
+                    || body.ends_with("0\r\n\r\n")
+                    || body.len() >= 9 && head.contains("content-length")
+            })
         };
         assert!(!told.as_deref().is_some_and(whole), "{version} {answer}: {told:?}");
         wire.end();
