@@ -153,14 +153,21 @@ pub fn all_can_listen(grant: &Grant) -> Result<(), Refusal> {
 /// The path of the home inside: the user's own where it can be laid over the sandbox's root, else one that
 /// is the same for every attempt.
 pub fn home() -> PathBuf {
-    let own = std::env::var_os("HOME").map(PathBuf::from);
-    own.filter(|home| usable_home(home)).unwrap_or_else(|| "/home/user".into())
+    own_home().filter(|home| usable_home(home)).unwrap_or_else(|| "/home/user".into())
+}
+
+/// The user's own home, if it is known.
+pub fn own_home() -> Option<PathBuf> {
+    absolute("HOME")
 }
 
 /// A base folder of the XDG specification on the host: the variable, if it is absolute, else this folder of the home.
 pub fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(below_home)))
+    absolute(variable).or_else(|| own_home().map(|home| home.join(below_home)))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Whether a home at `path` can be laid over the sandbox's root: absolute, plain, and not part of what

@@ -88,24 +88,32 @@ fn a_sandbox_that_keeps_its_promises_holds() {
 /// As a real launch is, which the test lets say it as well.
 #[test]
 fn a_step_that_a_launch_would_refuse_is_marked() {
+    let repos = "gone: {path: ../gone}, new: {path: ../new}, demo: {path: ../demo, sign: nobody.pub}";
     let secret = "egress: {inject: [{name: k, upstream: 'https://a.example', base_url_env: U, key_env: K}]}";
     for (sandbox, more, reason) in [
         ("network: allowlist, SECRET", "", "no-secret"),
         ("allow_read: [~/gone]", "", "unresolved-path"),
         ("network: open", "requires: [network],", "not-supported"),
         ("network: open", "repos: [gone],", "worktree-failed"),
+        ("network: open", "repos: [new],", "worktree-failed"),
+        ("network: open", "repos: [demo],", "cannot-sign"),
+        ("network: open", "provider: cursor, prompt: x,", "not-found"),
     ] {
         let sandbox = sandbox.replace("SECRET", secret);
+        let run = if more.starts_with("provider") { "" } else { " run: ['true']" };
         let factory = Factory::new(&format!(
-            "sandbox: {{mode: required, {sandbox}}}\nrepos: {{gone: {{path: ../gone}}}}\nsteps:\n  s: {{{more} run: ['true']}}\n"
+            "sandbox: {{mode: required, {sandbox}}}\nrepos: {{{repos}}}\nsteps:\n  s: {{{more}{run}}}\n"
         ));
+        factory.repo();
+        fs::create_dir(factory.path().join("../new")).unwrap();
+        factory.git("new", &["init", "-q"]);
         let told = told(&|| factory.command());
         let step = &told.report["steps"][0];
         assert_eq!((told.code, &step["refused"]["reason"]), (Some(1), &reason.into()), "{}", told.report);
         assert!(told.text.contains(&format!("REFUSED a launch of it: {reason}: ")), "{}", told.text);
         assert_eq!(step["missing"].as_array().unwrap().len(), usize::from(reason == "no-secret"), "{step}");
         assert!(!factory.path().join("attempts").exists());
-        factory.run("s").code(125);
+        factory.run("s").code(if reason == "not-found" { 127 } else { 125 });
         assert_eq!(factory.outcome()["reason"], reason);
     }
 }

@@ -83,7 +83,13 @@ fn exit_codes_are_those_of_the_page() {
         (&broken, None, "sandbox doctor", 2),
         (&broken, None, "sandbox profile s", 2),
         (&broken, None, "providers", 2),
+        (&broken, None, "config list", 2),
+        (&broken, None, "config set steps.s.env.TOKEN --secret", 2),
         (&broken, None, "run s", 125),
+        (&required, None, "config list", 0),
+        (&required, None, "config set a/b --secret", 2),
+        (&required, None, "config unset NOBODY", 1),
+        (&required, None, "init", 2), // there is one already
         (&required, None, "sandbox profile t", 2),
         (&required, None, "sandbox profile s --platform macos", 1),
         (&required, None, "sandbox profile s", 0),

@@ -71,6 +71,17 @@ fn what_the_settings_refuse_for_one_is_run_for_none() {
         assert_eq!(outcome(&factory, id)["reason"], "not-supported", "{id}");
         assert!(!factory.path().join("attempts").join(id).join("worktrees").join(repo).exists(), "{id}");
     }
+    // What is said of the repos, too: the second alone is signed, by nobody.
+    let factory = both("run: [touch, ran], sandbox: required");
+    let yaml = factory.path().join("kusaw.yaml");
+    let text = std::fs::read_to_string(&yaml).unwrap();
+    let signed = text.replacen("extra: {", "extra: {sign: /nobody.pub, ", 1);
+    assert_ne!(signed, text);
+    std::fs::write(&yaml, signed).unwrap();
+    let (code, _, err) = run(&factory, &["--attempt", "a"]);
+    assert!(code == 125 && err.contains("cannot-sign") && err.contains("repos.extra.sign"), "{err}");
+    assert_eq!(outcome(&factory, "a-demo")["reason"], "cannot-sign");
+    assert!(!factory.path().join("attempts/a-demo/worktrees/demo").exists());
     // A folder that is taken, and an id that is none.
     let factory = both("run: [sh, -c, 'exit 7']");
     std::fs::create_dir_all(factory.path().join("attempts/a-extra")).unwrap();
@@ -109,7 +120,7 @@ fn validate_tells_what_a_launch_would_not_find() {
     let inject = "[{name: api, upstream: 'https://api.example', base_url_env: U, key_env: API_KEY}]";
     let settings = format!(
         "sandbox: {{mode: required, network: allowlist, egress: {{inject: {inject}}}}}\n\
-         repos: {{gone: {{path: ../gone}}, plain: {{path: ../home}}, demo: {{path: ../demo}}}}\n\
+         repos: {{gone: {{path: ../gone}}, plain: {{path: ../home}}, demo: {{path: ../demo, sign: nobody.pub}}}}\n\
          steps:\n  s: {{run: [x], repos: [demo]}}\n  free: {{run: [x], sandbox: off}}\n"
     );
     let factory = Factory::new(&settings);
@@ -122,12 +133,14 @@ fn validate_tells_what_a_launch_would_not_find() {
         };
         report[kind].as_array().unwrap().iter().map(one).collect()
     };
+    let key = factory.path().canonicalize().unwrap().join("nobody.pub").display().to_string();
     assert_eq!(code, 1);
     assert_eq!(
         told("errors"),
         [
             "worktree-failed repos.gone.path there is no such folder",
             "worktree-failed repos.plain.path not a git repository",
+            &format!("cannot-sign repos.demo.sign {key}: No such file or directory (os error 2)"),
             "no-secret steps.s inject api: no secret API_KEY in the store",
         ]
     );

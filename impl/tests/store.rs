@@ -58,9 +58,9 @@ fn set(factory: &Factory, key: &str, value: &str) -> Output {
     feed(config(factory, &["set", key, "--secret"]).spawn().unwrap(), value)
 }
 
-fn refused(done: &Output, words: &[&str]) {
+fn refused(code: i32, done: &Output, words: &[&str]) {
     let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.code() == Some(125) && words.iter().all(|word| said.contains(word)), "{words:?}: {done:?}");
+    assert!(done.status.code() == Some(code) && words.iter().all(|word| said.contains(word)), "{words:?}: {done:?}");
 }
 
 /// Kills the command before its `n`th system call, which is after the one before; whether it came so far.
@@ -168,7 +168,7 @@ fn on_a_full_disk_the_old_value_stays() {
         // The refusal's own lines go into a pipe, which has no such limit.
         let done = feed(command.spawn().unwrap(), "new");
         if !heeds {
-            refused(&done, &["secret-store", "K.age", "fix: "]);
+            refused(1, &done, &["secret-store", "K.age", "fix: "]);
             assert_eq!(files(&factory), ["K.age", "store.key"]);
         }
         assert!(!done.status.success());
@@ -217,10 +217,10 @@ fn where_others_could_come_by_nothing_is_kept_and_nothing_is_run() {
         assert!(set(&factory, "steps.a.env.TOKEN", "canary").status.success());
         spoil(data(&factory));
         let before = files(&factory);
-        refused(&set(&factory, "steps.b.env.TOKEN", "canary"), &["secret-store", word]);
+        refused(1, &set(&factory, "steps.b.env.TOKEN", "canary"), &["secret-store", word]);
         assert_eq!(files(&factory), before);
         let done = factory.command().args(["run", "a", "--attempt", "x"]).output().unwrap();
-        refused(&done, &["secret-store", word]);
+        refused(125, &done, &["secret-store", word]);
         assert!(done.stdout.is_empty() && !String::from_utf8_lossy(&done.stderr).contains("canary"), "{done:?}");
     }
 }
@@ -243,7 +243,7 @@ fn a_step_has_its_own_variable_of_its_own_factory_and_unset_takes_it_away() {
     assert_eq!(String::from_utf8(listed.stdout).unwrap(), "steps.a.env.TOKEN  store       a\n");
     assert!(config(one, &["unset", "steps.a.env.TOKEN"]).output().unwrap().status.success());
     assert_eq!(run(one, "a", "4"), (Some(0), "none\n".into()));
-    refused(&config(one, &["unset", "steps.a.env.TOKEN"]).output().unwrap(), &["no-secret", "config list"]);
+    refused(1, &config(one, &["unset", "steps.a.env.TOKEN"]).output().unwrap(), &["no-secret", "config list"]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_variable_with_two_values_is_told_and_the_step_is_not_run() {
     let yaml = STEPS.replacen("{run", "{env: {TOKEN: plain}, run", 1);
     fs::write(factory.path().join("kusaw.yaml"), yaml).unwrap();
     let words = ["steps.a.env.TOKEN: it stands in", "kusaw.yaml as well", "kusaw config unset steps.a.env.TOKEN"];
-    refused(&factory.command().args(["run", "a", "--attempt", "x"]).output().unwrap(), &words);
+    refused(125, &factory.command().args(["run", "a", "--attempt", "x"]).output().unwrap(), &words);
     let told = factory.command().arg("validate").output().unwrap();
     let text = String::from_utf8(told.stdout).unwrap();
     assert!(told.status.code() == Some(1) && text.contains(words[2]) && !text.contains("canary"), "{text}");

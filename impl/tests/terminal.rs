@@ -344,3 +344,16 @@ fn it_works_below_script() {
     let output = script.stdin(File::open(input).unwrap()).output().unwrap();
     assert_eq!(output.status.code(), Some(9), "{output:?}");
 }
+
+#[test]
+fn nobody_is_asked_for_the_prompt_of_what_is_refused_anyway() {
+    for (more, reason) in [("requires: [network]", "not-supported"), ("setup: []", "not-found")] {
+        let step = format!("{{provider: cursor, {more}}}");
+        let factory = Factory::new(&format!("sandbox: {{mode: required}}\nsteps: {{s: {step}}}\n"));
+        let mut tty = Tty::open(24, 80);
+        tty.run(&run(&factory));
+        let (_, seen) = tty.end();
+        assert!(seen.contains(reason) && !seen.contains("Ctrl-D"), "{seen}");
+        assert_eq!(factory.outcome()["reason"], reason);
+    }
+}

@@ -7,11 +7,11 @@ use super::entry::Kind;
 use super::facts::{Asked, Facts};
 use super::finding::finding;
 use super::guard::{Extent, Guard};
-use super::host;
 use super::look::Look;
 use super::walk::{What, as_far_as_real};
 use crate::finding::Finding;
 use crate::git::worktree;
+use crate::reach;
 use crate::settings::Settings;
 use crate::warning::Warning;
 
@@ -155,7 +155,7 @@ pub fn all(factory: &Path, settings: &Settings, facts: &Facts) -> Vec<Danger> {
     all.extend(closed.map(|guard| Danger { closed: true, ..told(guard) }));
     all.push(danger(factory.join("attempts"), "the folders of all attempts"));
     for (name, repo) in &settings.repos {
-        let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
+        let place = worktree::place(&repo.path.value, factory, reach::own_home().as_deref());
         all.push(Danger { of_agents: true, ..danger(as_far_as_real(&place), &format!("the repo {name}")) });
     }
     let Some(home) = home else { return all };

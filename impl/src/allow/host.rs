@@ -14,15 +14,11 @@ use super::walk::{Walk, as_far_as_real, walk};
 use crate::backend::bubblewrap;
 use crate::outcome::{Reason, Refusal};
 use crate::private;
+use crate::reach;
 use crate::serve::place;
 use crate::settings::{self, Settings};
 use nix::errno::Errno;
 use nix::unistd::geteuid;
-
-/// The user's home, if it is known.
-pub fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
-}
 
 /// Where entries lead. To each path is gone once.
 pub struct Ways<'a> {
@@ -35,7 +31,7 @@ pub struct Ways<'a> {
 impl<'a> Ways<'a> {
     /// None gone yet; `factory` is a real path.
     pub fn new(factory: &'a Path) -> Ways<'a> {
-        Ways { factory, home: home(), gone: HashMap::new() }
+        Ways { factory, home: reach::own_home(), gone: HashMap::new() }
     }
 
     /// The entries, each with its way.

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use crate::attempt;
 use crate::finding::Finding;
 use crate::outcome::Refusal;
+use crate::reach;
 use crate::settings::{Settings, Step, attempts};
 use crate::stderr;
 
@@ -59,7 +60,7 @@ pub fn of_attempt(
     let mut allowed = decide::allowed(&asked, &facts)?;
     state::keep_programs(&mut allowed, of_state, &facts)?;
     host::provide(&allowed.hide)?;
-    if let Some(home) = host::home().filter(|_| allowed.home_is_open) {
+    if let Some(home) = reach::own_home().filter(|_| allowed.home_is_open) {
         allowed.links.extend(walk::walk(&home).links);
         // bubblewrap makes a link once only.
         allowed.links.sort();

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use nix::unistd::geteuid;
 
 use super::guard::{Extent, Guard};
-use super::host;
 use super::walk::{as_far_as_real, walk};
 use crate::git::{folders, key, worktree};
 use crate::process::path;
@@ -33,7 +32,7 @@ impl Guards {
             .add(Guard { read: itself, ..Guard::kept(temp.into(), "the folder of all private temp folders", itself) });
         guards.add_factory(factory, "the factory", None);
         guards.add(Guard::kept(settings.file.clone(), "the factory's settings", Extent::All));
-        host::home().into_iter().for_each(|home| guards.add(Guard::kept(home, "your home", itself)));
+        reach::own_home().into_iter().for_each(|home| guards.add(Guard::kept(home, "your home", itself)));
         let cache = reach::base("XDG_CACHE_HOME", ".cache").map(|cache| cache.join("kusaw"));
         cache.into_iter().for_each(|cache| {
             guards.add(Guard::kept(cache, "what kusaw prepares for launches", Extent::All));
@@ -51,13 +50,13 @@ impl Guards {
             guards.add(Guard { program: true, ..Guard::kept(folder, "a folder of PATH", Extent::Entries) });
         });
         for (name, repo) in &settings.repos {
-            let place = worktree::place(&repo.path.value, factory, host::home().as_deref());
+            let place = worktree::place(&repo.path.value, factory, reach::own_home().as_deref());
             guards.add(Guard::kept(place.clone(), format!("repo {name}"), Extent::Nothing));
             for git in folders::control(&as_far_as_real(&place)) {
                 guards.add(Guard::kept(git, format!("the git folder of repo {name}"), Extent::All));
             }
             // Who replaces it has its own key sign.
-            let sign = repo.sign.iter().map(|sign| worktree::place(&sign.value, factory, host::home().as_deref()));
+            let sign = repo.sign.iter().map(|sign| worktree::place(&sign.value, factory, reach::own_home().as_deref()));
             for key in sign.flat_map(|public| key::private(&public).into_iter().chain([public])) {
                 guards.add(Guard::kept(key, format!("the key that signs for repo {name}"), Extent::All));
             }

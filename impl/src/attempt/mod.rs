@@ -1,6 +1,7 @@
 //! The life of one attempt: settings, folder, worktrees, launch, wait, outcome. Whatever goes wrong
 //! before the step is executed ends in a refusal; a required step is never executed any other way.
 
+mod admission;
 mod environment;
 mod exchange;
 pub mod folder;
@@ -23,17 +24,14 @@ mod unsandboxed;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::allow::{self, Allowed};
-use crate::backend::{self, bubblewrap};
-use crate::capability;
+use crate::allow::Allowed;
+use crate::backend;
 use crate::egress::inject::route::{Route, segment};
 use crate::git::outcome::RepoOutcome;
 use crate::outcome::{End, Reason, Refusal, RunExit, RunState, StepOutcome, timestamp};
-use crate::reach::{self, Connect};
 use crate::secrets::{self, Variable};
-use crate::settings::{self, Complaint, Mode, Settings, Step, effective::Effective, inject};
+use crate::settings::{self, Complaint, Mode, Settings, Step, attempts, effective::Effective, inject};
 use crate::stderr;
-use crate::store::Store;
 use folder::{Folder, Record, SandboxRecord};
 pub use load::load;
 use repos::Repos;
@@ -44,8 +42,11 @@ pub fn run(factory: &Path, step: &str, id: Option<&str>, report: &dyn Fn(&Refusa
     let (factory, settings) = load(factory)?;
     left::settle(&factory);
     let found = named(&factory, &settings, step)?;
-    // The user is asked before anything is made, and once.
-    let is_asked = found.provider.is_some() && found.prompt.is_none() && !found.is_interactive();
+    // The user is asked before anything is made, once, and not for what is refused anyway: that is told and recorded below.
+    let is_asked = asks(found)
+        && attempts::of(found)
+            .iter()
+            .all(|one| Attempt::planned(&factory, &settings, step, one).and_then(|planned| planned.admitted()).is_ok());
     let asked = is_asked.then(|| intake::prompt(step)).transpose()?;
     match found.is_per_repo() {
         true => per_repo::run(&factory, &settings, step, asked.as_deref(), id, report),
@@ -60,6 +61,11 @@ fn named<'a>(factory: &Path, settings: &'a Settings, name: &str) -> Result<&'a S
         let complaint = Complaint::new(&factory.join(settings::FILE), "", (0, 0), "steps", format!("no step {name:?}"));
         Refusal::new(Reason::UnknownStep, complaint.did_you_mean(name, &known))
     })
+}
+
+/// Whether the user is asked for the prompt of its agent.
+fn asks(step: &Step) -> bool {
+    step.provider.is_some() && step.prompt.is_none() && !step.is_interactive()
 }
 
 fn unfit(wrong: inject::Wrong) -> Refusal {
@@ -140,75 +146,22 @@ impl<'a> Attempt<'a> {
         (result, git)
     }
 
+    /// What an attempt that may begin has; until here, nothing but its folder was made.
     fn prepare(&self) -> Result<(Allowed, Vec<Variable>, Repos), Refusal> {
-        self.all_implemented()?;
+        let (allowed, warnings) = self.admitted()?;
+        if self.prompt.is_none() && asks(self.step) {
+            return Err(Refusal::new(
+                Reason::NoPrompt,
+                format!("steps.{}: nobody was asked for the prompt", self.name),
+            ));
+        }
+        warnings.iter().for_each(stderr::warn);
         let secrets = secrets::of_step(self.factory, self.settings, self.name, self.step)?;
-        let mut allowed = Allowed::default();
-        if self.effective.mode == Mode::Required {
-            // Before a branch and a worktree are made for nothing.
-            bubblewrap::installed()?;
-            allowed = self.allowed()?;
-            repos::can_sign(self.factory, self.settings, self.step)?;
-        }
         Ok((allowed, secrets, Repos::make(self.factory, self.settings, self.step, &self.folder)?))
-    }
-
-    /// What a launch would refuse for the settings, before anything is made.
-    fn check(&self) -> Result<(), Refusal> {
-        self.all_implemented()?;
-        if self.effective.mode == Mode::Required {
-            bubblewrap::installed()?;
-            allow::of_attempt(self.factory, self.settings, self.name, self.step)?;
-        }
-        Ok(())
     }
 
     fn cwd(&self, repos: &Repos) -> PathBuf {
         repos.worktrees().next().map_or_else(|| self.folder.artifacts(), Path::to_path_buf)
-    }
-
-    /// What this version knows but cannot do is refused, never left out silently.
-    fn all_implemented(&self) -> Result<(), Refusal> {
-        self.has_secrets()?;
-        self.has_capabilities()?;
-        match self.connect() {
-            Connect::Allowed(grant) if self.effective.mode == Mode::Required => reach::all_can_listen(&grant),
-            _ => Ok(()),
-        }
-    }
-
-    /// A step whose key is missing would only fail at its provider, later and with less said.
-    fn has_secrets(&self) -> Result<(), Refusal> {
-        if self.effective.mode == Mode::Off {
-            return Ok(());
-        }
-        let injected = inject::of(self.settings, self.step).map_err(unfit)?;
-        for one in &injected {
-            let store = Store::own().map_err(|e| Refusal::new(Reason::SecretStore, e))?;
-            if !store.has(&one.secret) {
-                let detail = format!("steps.{}: inject {}: no secret {} in the store", self.name, one.name, one.secret);
-                let fix = Some(format!("kusaw config set {} --secret", one.secret));
-                return Err(Refusal { fix, ..Refusal::new(Reason::NoSecret, detail) });
-            }
-        }
-        Ok(())
-    }
-
-    fn has_capabilities(&self) -> Result<(), Refusal> {
-        match capability::missing(self.settings, self.step) {
-            None => Ok(()),
-            Some(missing) => {
-                let detail = format!("steps.{}.requires: {missing} is not_supported here", self.name);
-                Err(Refusal { fix: Some(missing.fix().into()), ..Refusal::new(Reason::NotSupported, detail) })
-            }
-        }
-    }
-
-    /// What `allow_read` and `allow_write` come to, with a line on stderr for each entry that opens more than it should.
-    fn allowed(&self) -> Result<Allowed, Refusal> {
-        let (allowed, warnings) = allow::of_attempt(self.factory, self.settings, self.name, self.step)?;
-        warnings.iter().for_each(stderr::warn);
-        Ok(allowed)
     }
 
     fn env(&self) -> Vec<(String, String)> {

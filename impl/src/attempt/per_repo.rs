@@ -29,7 +29,7 @@ pub fn run(
             Err(refusal) => return Err(none_is_run(begun, refusal)),
         }
     }
-    if let Some(refusal) = begun.iter().find_map(|attempt| attempt.check().err()) {
+    if let Some(refusal) = begun.iter().find_map(|attempt| attempt.admitted().err()) {
         return Err(none_is_run(begun, refusal));
     }
     let mut codes = Vec::new();

@@ -13,6 +13,8 @@ use crate::outcome::{Reason, Refusal};
 use crate::provider::Installed;
 use crate::reach::{Connect, Reach, Temp};
 use crate::settings::{Mode, Settings, Step, attempts};
+use crate::stderr;
+use crate::store::Store;
 
 /// Stands for the attempt's id.
 pub const ATTEMPT: &str = "ATTEMPT";
@@ -30,6 +32,8 @@ pub struct Profile {
     pub argv: Vec<OsString>,
     /// Where it starts.
     pub cwd: PathBuf,
+    /// Variables whose values are secrets of the step.
+    pub secrets: Vec<String>,
     /// What the step can reach, and how that is made so; none without a sandbox.
     pub sandboxed: Option<(Reach, bubblewrap::Planned)>,
 }
@@ -45,9 +49,9 @@ pub fn profile(factory: &Path, step: &str) -> Result<Profile, Refusal> {
 
 /// That of one attempt of the step `name`; `factory` is a real path.
 pub fn of(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Result<Profile, Refusal> {
-    let folder = || Ok(Folder::planned(factory, ATTEMPT));
-    let attempt = Attempt::in_folder(factory, settings, name, step, None, folder)?;
-    attempt.all_implemented()?;
+    let attempt = Attempt::planned(factory, settings, name, step)?;
+    let (allowed, warnings) = attempt.admitted()?;
+    warnings.iter().for_each(stderr::warn);
     let mode = attempt.effective.mode;
     let repos = Repos::planned(factory, settings, step, &attempt.folder)?;
     // There is no worktree yet whose files could be looked at; the repository's are what it will have.
@@ -55,19 +59,29 @@ pub fn of(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Resul
     let (argv, program) = attempt.argv(&like, mode == Mode::Required)?;
     let sandboxed = match mode {
         Mode::Off => None,
-        Mode::Required => Some(attempt.planned(&repos, attempt.allowed()?, program)?),
+        Mode::Required => Some(attempt.plan(&repos, allowed, program)?),
     };
-    Ok(Profile { mode, why: attempt.effective.why.clone(), argv, cwd: attempt.cwd(&repos), sandboxed })
+    let secrets = Store::own().and_then(|store| store.of_step(factory, name)).unwrap_or_default();
+    Ok(Profile { mode, why: attempt.effective.why.clone(), argv, cwd: attempt.cwd(&repos), secrets, sandboxed })
 }
 
-impl Attempt<'_> {
-    fn planned(
+impl<'a> Attempt<'a> {
+    /// One that nobody makes: it has no folder.
+    pub(super) fn planned(
+        factory: &'a Path,
+        settings: &'a Settings,
+        name: &'a str,
+        step: &'a Step,
+    ) -> Result<Self, Refusal> {
+        Self::in_folder(factory, settings, name, step, None, || Ok(Folder::planned(factory, ATTEMPT)))
+    }
+
+    fn plan(
         &self,
         repos: &Repos,
         allowed: Allowed,
         program: Installed,
     ) -> Result<(Reach, bubblewrap::Planned), Refusal> {
-        bubblewrap::installed()?;
         let above = std::env::temp_dir();
         let above = above.canonicalize().unwrap_or(above);
         let temp = Temp { root: above.join(format!("{}{PRIVATE}", super::temp::PREFIX)) };
@@ -89,6 +103,7 @@ impl Profile {
     /// Names of the step's variables. Without a sandbox they are the caller's and its own.
     pub fn variables(&self) -> Vec<String> {
         let reach = self.sandboxed.iter().map(|(reach, _)| reach);
-        reach.flat_map(|reach| &reach.env).map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        let set = reach.flat_map(|reach| &reach.env).map(|(name, _)| name.to_string_lossy().into_owned());
+        set.chain(self.secrets.iter().cloned()).collect()
     }
 }

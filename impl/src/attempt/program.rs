@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::Attempt;
+use super::admission::installed;
 use crate::allow;
 use crate::builtin;
 use crate::outcome::{Reason, Refusal};
@@ -46,10 +47,7 @@ impl Attempt<'_> {
         if !wrapped {
             return Ok((argv, Installed::default()));
         }
-        let installed = provider::installed(provider).ok_or_else(|| Refusal {
-            fix: Some(provider.to_install()),
-            ..Refusal::new(Reason::NotFound, provider.not_on_path())
-        })?;
+        let installed = installed(provider)?;
         argv[0] = installed.program.clone().into();
         Ok((argv, installed))
     }

@@ -11,7 +11,7 @@ use crate::git::view::View;
 use crate::git::worktree::{self, Worktree};
 use crate::git::{identity, key, recover};
 use crate::outcome::{Reason, Refusal};
-use crate::reach::{Shown, Temp};
+use crate::reach::{self, Shown, Temp};
 use crate::settings::{Repo, Settings, Step};
 use crate::stderr;
 
@@ -22,7 +22,7 @@ pub struct Repos(Vec<Worktree>);
 impl Repos {
     /// All of them, or none.
     pub fn make(factory: &Path, settings: &Settings, step: &Step, folder: &Folder) -> Result<Repos, Refusal> {
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = reach::own_home();
         let mut made: Vec<Worktree> = Vec::new();
         let active: Vec<_> =
             step.repos.iter().filter_map(|name| Some((name, settings.repos.get(&name.value)?))).collect();
@@ -46,14 +46,13 @@ impl Repos {
 
     /// Where the step's first repository itself lies.
     pub fn first_place(factory: &Path, settings: &Settings, step: &Step) -> Option<PathBuf> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
         let repo = settings.repos.get(&step.repos.first()?.value)?;
-        Some(worktree::place(&repo.path.value, factory, home.as_deref()))
+        Some(worktree::place(&repo.path.value, factory, reach::own_home().as_deref()))
     }
 
     /// As they would be made: nothing is.
     pub fn planned(factory: &Path, settings: &Settings, step: &Step, folder: &Folder) -> Result<Repos, Refusal> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = reach::own_home();
         let repos = step.repos.iter().filter_map(|name| Some((&name.value, settings.repos.get(&name.value)?)));
         let planned = repos.map(|(name, repo)| {
             let place = worktree::place(&repo.path.value, factory, home.as_deref());
@@ -100,12 +99,14 @@ impl Repos {
 pub fn can_sign(factory: &Path, settings: &Settings, step: &Step) -> Result<(), Refusal> {
     let repos = step.repos.iter().filter_map(|name| Some((&name.value, settings.repos.get(&name.value)?)));
     let mut keys = repos.filter_map(|(name, repo)| Some((name, key(repo, factory)?)));
-    keys.try_for_each(|(name, at)| key::check(name, &at))
+    keys.try_for_each(|(name, at)| {
+        key::check(&at)
+            .map_err(|refusal| Refusal { detail: format!("repos.{name}.sign: {}", refusal.detail), ..refusal })
+    })
 }
 
 fn key(repo: &Repo, factory: &Path) -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    repo.sign.as_ref().map(|sign| worktree::place(&sign.value, factory, home.as_deref()))
+    repo.sign.as_ref().map(|sign| worktree::place(&sign.value, factory, reach::own_home().as_deref()))
 }
 
 /// What the step sees of each git folder.

@@ -1,8 +1,6 @@
 //! What kusaw says of its own accord when a sandboxed step is over: where its commits are, and what an agent that failed may
 //! have lacked. Nothing where there is nothing of that.
 
-use std::path::PathBuf;
-
 use super::Attempt;
 use crate::git::outcome::RepoOutcome;
 use crate::git::worktree;
@@ -12,6 +10,7 @@ use crate::reach;
 use crate::settings::{Mode, inject};
 use crate::stderr;
 use crate::store::Store;
+use crate::store::name::{OfStep, to_set};
 
 impl Attempt<'_> {
     pub(super) fn tell(&self, result: &Result<End, Refusal>, git: &[RepoOutcome]) {
@@ -23,8 +22,7 @@ impl Attempt<'_> {
 
     fn tell_commits(&self, repo: &RepoOutcome) {
         let Some(settings) = self.settings.repos.get(&repo.repo) else { return };
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let place = worktree::place(&settings.path.value, self.factory, home.as_deref());
+        let place = worktree::place(&settings.path.value, self.factory, reach::own_home().as_deref());
         let (branch, base) = (&repo.branch, repo.base.get(..12).unwrap_or(&repo.base));
         let look = format!("git -C {} log -p {base}..{branch}", quoted(&place.to_string_lossy()));
         stderr::say(format!("{}: commits on the branch {branch}: {look}", repo.repo));
@@ -47,7 +45,7 @@ impl Attempt<'_> {
         };
         if let Some(usual) = agent.login.first().filter(|_| !agent.login.iter().any(|variable| has(variable))) {
             let (name, step) = (agent.name, self.name);
-            let set = format!("kusaw config set steps.{step}.env.{usual} --secret");
+            let set = to_set(&OfStep { step, variable: usual }.to_string());
             stderr::say(format!("{name} got no login from the step; with this it does: {set}"));
         }
     }

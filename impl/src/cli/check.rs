@@ -13,7 +13,7 @@ use crate::egress::grant::Grant;
 use crate::outcome::{End, Exit, Reason, Refusal};
 use crate::process::signals::Signals;
 use crate::reach::Connect;
-use crate::settings::{Mode, Network, Settings, allowlist, effective};
+use crate::settings::{Network, Settings, allowlist, attempts};
 
 /// In this order: what the open network cannot do, no other can.
 const NETWORKS: [Network; 2] = [Network::Open, Network::Allowlist];
@@ -65,7 +65,7 @@ impl Status {
 /// Whether the steps of a factory can be sandboxed here, tried as `sandbox check` does, with each network that one of them has.
 /// Where none is sandboxed, one could be, with either.
 pub fn status(settings: &Settings, signals: &Signals) -> Status {
-    let sandboxed = settings.steps.values().filter(|step| effective::of(settings, step).mode == Mode::Required);
+    let sandboxed = settings.steps.values().filter(|step| attempts::any_sandboxed(settings, step));
     let used: Vec<Network> = sandboxed.map(|step| allowlist::network(settings, step)).collect();
     let is_used = |network: &Network| used.is_empty() || used.contains(network);
     let mut networks = NETWORKS.into_iter().filter(is_used);

@@ -39,7 +39,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes a first kusaw.yaml, with comments, to start from
+    /// Writes a first kusaw.yaml, with comments, to start from: into the working folder, or the one that --factory names
     Init,
     /// One attempt of a step; its exit code is the step's own, 125 when kusaw refused
     Run {
@@ -154,51 +154,48 @@ enum ServiceCommand {
 /// Parses the command line and runs the command; the value is the exit code.
 pub fn main() -> i32 {
     let arguments = Arguments::parse();
-    match arguments.command {
-        Command::Init => init::init(arguments.factory),
-        Command::Run { step, attempt } => match factory(arguments.factory) {
-            Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
-            Err(refusal) => report(&refusal),
+    let given = arguments.factory;
+    let done = match arguments.command {
+        Command::Run { step, attempt } => {
+            return match factory(given) {
+                Ok(factory) => run::run(&factory, &step, attempt.as_deref()),
+                Err(refusal) => report(&refusal),
+            };
+        }
+        Command::Inside { order } => return doctor::inside(&order),
+        Command::Init => init::init(given),
+        Command::Serve => factory(given).and_then(|factory| serve::serve(&factory)),
+        Command::Service(ServiceCommand::Status { json }) => {
+            factory(given).and_then(|factory| service::status(&factory, json))
+        }
+        Command::Validate { json } => match factory(given) {
+            Ok(factory) => Ok(validate::validate(&factory, json)),
+            Err(refusal) => Ok(validate::unreadable(&refusal, json)),
         },
-        Command::Serve => match factory(arguments.factory) {
-            Ok(factory) => serve::serve(&factory),
-            Err(refusal) => told(&refusal).code(),
-        },
-        Command::Service(ServiceCommand::Status { json }) => match factory(arguments.factory) {
-            Ok(factory) => service::status(&factory, json).code(),
-            Err(refusal) => told(&refusal).code(),
-        },
-        Command::Validate { json } => match factory(arguments.factory) {
-            Ok(factory) => validate::validate(&factory, json).code(),
-            Err(refusal) => validate::unreadable(&refusal, json).code(),
-        },
-        Command::Schema => schema::schema(),
-        Command::Providers { json } => match settings_if_any(arguments.factory) {
-            Ok(settings) => providers::providers(settings.as_ref(), json),
-            Err(refusal) => told(&refusal).code(),
-        },
+        Command::Schema => Ok(schema::schema()),
+        Command::Providers { json } => {
+            settings_if_any(given).map(|settings| providers::providers(settings.as_ref(), json))
+        }
         Command::Outcomes { markdown, json } => {
             let form = match (markdown, json) {
                 (true, _) => outcomes::Form::Markdown,
                 (_, true) => outcomes::Form::Json,
                 _ => outcomes::Form::Text,
             };
-            outcomes::outcomes(form).code()
+            Ok(outcomes::outcomes(form))
         }
-        Command::Config(ConfigCommand::Set { key, secret }) => config::set(arguments.factory, &key, secret),
-        Command::Config(ConfigCommand::List { json }) => config::list(arguments.factory, json),
-        Command::Config(ConfigCommand::Unset { key }) => config::unset(arguments.factory, &key),
-        Command::Sandbox(SandboxCommand::Check { verbose, json }) => check::check(verbose, json).code(),
+        Command::Config(ConfigCommand::Set { key, secret }) => config::set(given, &key, secret),
+        Command::Config(ConfigCommand::List { json }) => config::list(given, json),
+        Command::Config(ConfigCommand::Unset { key }) => config::unset(given, &key),
+        Command::Sandbox(SandboxCommand::Check { verbose, json }) => Ok(check::check(verbose, json)),
         Command::Sandbox(SandboxCommand::Doctor { json }) => {
-            let done = factory(arguments.factory).and_then(|factory| doctor::doctor(&factory, json));
-            done.unwrap_or_else(|refusal| told(&refusal)).code()
+            factory(given).and_then(|factory| doctor::doctor(&factory, json))
         }
         Command::Sandbox(SandboxCommand::Profile { step, platform, json }) => {
-            let done = factory(arguments.factory).and_then(|factory| profile::profile(&factory, &step, platform, json));
-            done.unwrap_or_else(|refusal| told(&refusal)).code()
+            factory(given).and_then(|factory| profile::profile(&factory, &step, platform, json))
         }
-        Command::Inside { order } => doctor::inside(&order),
-    }
+    };
+    done.unwrap_or_else(|refusal| told(&refusal)).code()
 }
 
 /// Those of the factory; none where there is no factory and none was named.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::capability::{self, Capability};
+use crate::outcome::Exit;
 use crate::provider::{self, Installed, Provider, state};
 use crate::reach;
 use crate::settings::{Network, Settings};
@@ -51,8 +52,8 @@ struct State {
     state: &'static str,
 }
 
-/// Prints them; the value is the exit code. Without settings nothing has been opted into.
-pub fn providers(settings: Option<&Settings>, json: bool) -> i32 {
+/// Prints them. Without settings nothing has been opted into.
+pub fn providers(settings: Option<&Settings>, json: bool) -> Exit {
     let rows: Vec<Row> = provider::ALL.iter().map(|provider| row(provider, settings)).collect();
     let text = match json {
         true => serde_json::to_string_pretty(&rows).unwrap_or_default() + "\n",
@@ -60,7 +61,7 @@ pub fn providers(settings: Option<&Settings>, json: bool) -> i32 {
     };
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    0
+    Exit::Fine
 }
 
 fn row(provider: &'static Provider, settings: Option<&Settings>) -> Row {

@@ -3,11 +3,12 @@
 
 use std::io::Write;
 
+use crate::outcome::Exit;
 use crate::settings::schema;
 
-/// Prints it; the value is the exit code.
-pub fn schema() -> i32 {
+/// Prints it.
+pub fn schema() -> Exit {
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(schema::TEXT.as_bytes());
-    0
+    Exit::Fine
 }

@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use crate::outcome::Reason;
+use crate::outcome::{Exit, Refusal};
 use crate::serve;
 
-/// Serves; the value is the exit code: 0 = ended by a signal, 1 = it could not begin, 2 = the settings cannot be used.
-pub fn serve(factory: &Path) -> i32 {
-    match serve::serve(factory) {
-        Ok(()) => 0,
-        Err(refusal) => {
-            super::report(&refusal);
-            if refusal.reason == Reason::BadSettings { 2 } else { 1 }
-        }
-    }
+/// Serves: fine when a signal has ended it.
+///
+/// # Errors
+/// When it could not begin.
+pub fn serve(factory: &Path) -> Result<Exit, Refusal> {
+    serve::serve(factory).map(|()| Exit::Fine)
 }

@@ -30,15 +30,12 @@ struct Serve {
 }
 
 /// Prints the report: fine where it runs and steps can be sandboxed.
-pub fn status(factory: &Path, json: bool) -> Exit {
-    let (factory, settings) = match attempt::load(factory) {
-        Ok(loaded) => loaded,
-        Err(refusal) => return super::told(&refusal),
-    };
-    let signals = match Signals::take() {
-        Ok(signals) => signals,
-        Err(e) => return super::told(&Refusal::new(Reason::SetupFailed, format!("signals: {e}"))),
-    };
+///
+/// # Errors
+/// When the settings cannot be used.
+pub fn status(factory: &Path, json: bool) -> Result<Exit, Refusal> {
+    let (factory, settings) = attempt::load(factory)?;
+    let signals = Signals::take().map_err(|e| Refusal::new(Reason::SetupFailed, format!("signals: {e}")))?;
     let report = Report { serve: of(&factory), sandbox: check::status(&settings, &signals) };
     let text = match json {
         true => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
@@ -46,7 +43,7 @@ pub fn status(factory: &Path, json: bool) -> Exit {
     };
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    Exit::of(report.serve.running && report.sandbox.available)
+    Ok(Exit::of(report.serve.running && report.sandbox.available))
 }
 
 fn of(factory: &Path) -> Serve {

@@ -2,19 +2,22 @@
 //! repository), steps that run without a sandbox although the factory has one (W2), and settings without effect (W5).
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::finding::Finding;
-use crate::git::worktree;
+use crate::git::{key, worktree};
 use crate::outcome::Reason;
 use crate::provider;
+use crate::reach;
+use crate::secrets;
 use crate::settings::{Inject, Mode, Repo, Sandbox, Settings, Step, attempts, effective, inject};
-use crate::store::Store;
+use crate::store::name::to_set;
 use crate::warning::Warning;
 
 /// What a launch would refuse; `factory` is a real path. Secrets are looked for by name and not read.
 pub fn errors(factory: &Path, settings: &Settings) -> Vec<Finding> {
-    repos(factory, settings).into_iter().chain(agents(settings)).chain(secrets(settings)).collect()
+    let repos = repos(factory, settings).into_iter().chain(signers(factory, settings));
+    repos.chain(agents(settings)).chain(keys(settings)).collect()
 }
 
 /// What is not as it seems to be.
@@ -28,7 +31,7 @@ pub fn warnings(settings: &Settings) -> Vec<Finding> {
 
 /// Repositories that no worktree could be made of.
 fn repos(factory: &Path, settings: &Settings) -> Vec<Finding> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let home = reach::own_home();
     let of_repo = |(name, repo): (&String, &Repo)| {
         let written = &repo.path.value;
         let (what, fix) = if written.starts_with('~') && home.is_none() {
@@ -44,6 +47,19 @@ fn repos(factory: &Path, settings: &Settings) -> Vec<Finding> {
     settings.repos.iter().filter_map(of_repo).collect()
 }
 
+/// Keys that nobody could sign with what a sandboxed step commits, each once.
+fn signers(factory: &Path, settings: &Settings) -> Vec<Finding> {
+    let sandboxed = settings.steps.values().filter(|step| attempts::any_sandboxed(settings, step));
+    let active: BTreeSet<&str> = sandboxed.flat_map(|step| &step.repos).map(|name| name.value.as_str()).collect();
+    let of_repo = |name: &str| {
+        let sign = settings.repos.get(name)?.sign.as_ref()?;
+        let refusal = key::check(&worktree::place(&sign.value, factory, reach::own_home().as_deref())).err()?;
+        let (code, key, fix) = (refusal.reason.code(), format!("repos.{name}.sign"), refusal.fix().to_string());
+        Some(Finding { code, key, what: refusal.detail, fix, ..Finding::default() })
+    };
+    active.into_iter().filter_map(of_repo).collect()
+}
+
 /// Agents that would not be found.
 fn agents(settings: &Settings) -> Vec<Finding> {
     let of_step = |(name, step): (&String, &Step)| {
@@ -54,20 +70,15 @@ fn agents(settings: &Settings) -> Vec<Finding> {
     settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step)).filter_map(of_step).collect()
 }
 
-fn secrets(settings: &Settings) -> Vec<Finding> {
+/// Keys that are injected and not in the store, each once.
+fn keys(settings: &Settings) -> Vec<Finding> {
     let (mut told, mut findings) = (BTreeSet::new(), Vec::new());
     for (name, step) in settings.steps.iter().filter(|(_, step)| attempts::any_sandboxed(settings, step)) {
-        for one in inject::of(settings, step).unwrap_or_default() {
-            if Store::own().is_ok_and(|store| store.has(&one.secret)) || !told.insert(one.secret.clone()) {
-                continue;
+        for one in secrets::missing(inject::of(settings, step).unwrap_or_default()) {
+            if told.insert(one.secret.clone()) {
+                let (code, key, fix) = (Reason::NoSecret.code(), format!("steps.{name}"), to_set(&one.secret));
+                findings.push(Finding { code, key, what: secrets::not_there(&one), fix, ..Finding::default() });
             }
-            findings.push(Finding {
-                code: Reason::NoSecret.code(),
-                key: format!("steps.{name}"),
-                what: format!("inject {}: no secret {} in the store", one.name, one.secret),
-                fix: format!("kusaw config set {} --secret", one.secret),
-                ..Finding::default()
-            });
         }
     }
     findings

@@ -24,14 +24,14 @@ const MOST: u64 = 64 << 10;
 /// For an agent to say which keys it has.
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), said: 1 << 20 };
 
-/// Whether it can be expected to sign, as far as that is known before anything is signed; `name` is the repo's.
+/// Whether it can be expected to sign, as far as that is known before anything is signed.
 ///
 /// # Errors
 /// When there is no such key, no program to sign with, or nobody who has the private one.
-pub fn check(name: &str, key: &Path) -> Result<(), Refusal> {
+pub fn check(key: &Path) -> Result<(), Refusal> {
     let cannot = |what: &dyn std::fmt::Display, fix: &str| Refusal {
         fix: Some(fix.into()),
-        ..Refusal::new(Reason::CannotSign, format!("repos.{name}.sign: {}: {what}", key.display()))
+        ..Refusal::new(Reason::CannotSign, format!("{}: {what}", key.display()))
     };
     let named = "name a public key of ssh that is there, such as ~/.ssh/id_ed25519.pub";
     let text = read(key).map_err(|e| cannot(&e, named))?;
@@ -127,7 +127,7 @@ mod tests {
     fn what_is_no_key_is_refused_with_a_fix() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("key.pub");
-        let told = || check("demo", &key).unwrap_err();
+        let told = || check(&key).unwrap_err();
         assert_eq!(told().reason, Reason::CannotSign);
         fs::write(&key, "notes\n").unwrap();
         assert!(told().detail.contains("no public key") && told().fix().contains(".pub"));

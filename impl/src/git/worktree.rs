@@ -51,8 +51,13 @@ impl Lacks {
         match self {
             Lacks::Folder => format!("name one of your git repositories at {key}, or clone one there"),
             Lacks::Repository => format!("git init {place}, or name another folder at {key}"),
-            Lacks::Commit => format!("commit something there: git -C {place} commit"),
+            Lacks::Commit => format!("commit something there: git -C {place} commit --allow-empty -m First"),
         }
+    }
+
+    fn refusal(self, repo: &str, place: &Path) -> Refusal {
+        let refusal = Refusal::new(Reason::WorktreeFailed, format!("{}: {self}", place.display()));
+        Refusal { fix: Some(self.fix(repo, place)), ..refusal }
     }
 }
 
@@ -75,7 +80,7 @@ impl Worktree {
     /// it or, as far as git lets us, nothing.
     pub fn add(repo: &str, place: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
         let failed = |what: String| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", place.display()));
-        let refused = |lacks: Lacks| Refusal { fix: Some(lacks.fix(repo, place)), ..failed(lacks.to_string()) };
+        let refused = |lacks: Lacks| lacks.refusal(repo, place);
         let Folders { own, common } = lacks(place).map_err(refused)?;
         let _lock = Lock::take(&common).map_err(|e| failed(format!("lock: {e}")))?;
         let branch = format!("kusaw/{id}/main");
@@ -92,8 +97,9 @@ impl Worktree {
 
     /// As [`Worktree::add`] would make it; its settings are not read.
     pub fn planned(repo: &str, place: &Path, at: &Path, id: &str) -> Result<Worktree, Refusal> {
-        let failed = |what: &str| Refusal::new(Reason::WorktreeFailed, format!("{}: {what}", place.display()));
-        let Folders { common, .. } = folders::of(place).ok_or_else(|| failed("not a git repository"))?;
+        let refused = |lacks: Lacks| lacks.refusal(repo, place);
+        let Folders { own, common } = lacks(place).map_err(refused)?;
+        has_commit(&own).then_some(()).ok_or(Lacks::Commit).map_err(refused)?;
         // The folder's own name, or with a number behind it where that is taken: as git-worktree(1) does it.
         let name = at.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let names = std::iter::once(name.clone()).chain((1..).map(|n| format!("{name}{n}")));

@@ -118,6 +118,7 @@ fn plain(said: &str, key: &str) -> (String, String) {
     }
     let syntax = [
         ("tabs", "indent with spaces"),
+        ("unknown anchor", "text that begins with * needs quotes, such as \"*.github.com\""),
         ("unclosed", "close it, or look for a quote that is not closed above"),
         ("illegal placement", "look for a bracket or quote that is not closed above; text with a colon needs quotes"),
         ("merge keys", "write the keys out where they are meant"),

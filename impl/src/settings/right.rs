@@ -33,6 +33,8 @@ fn of(name: &str) -> &'static str {
         }
         "repos" => "a list of names under repos:, such as [demo]",
         "run" | "handshake" => "a list: a program and its arguments, such as [make, test]",
+        "args" => "a list of arguments, such as [--model, opus]",
+        "sign" => "a public key of yours, such as ~/.ssh/id_ed25519.pub",
         "setup" => "a list of commands, such as [[npm, ci]]",
         "env" => "a block of variables, such as {CI: \"1\"}",
         "requires" => "a list of capabilities, such as [network]",

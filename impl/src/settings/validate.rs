@@ -203,8 +203,8 @@ impl Check<'_> {
         if ways.iter().filter(|w| **w).count() != 1 {
             self.tell(
                 key,
-                "a step has exactly one of run, provider with prompt, uses",
-                "for example run: [make, test]",
+                "a step has exactly one of run, uses, and an agent (provider, prompt)",
+                "such as run: [make, test], or prompt: what the agent is told (claude-code, where provider is left out)",
             );
         }
         let once = [("run", &step.run), ("handshake", &step.handshake)];

@@ -45,6 +45,11 @@ pub fn is_variable(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// The command that keeps a secret, by the name that its user knows.
+pub fn to_set(name: &str) -> String {
+    format!("kusaw config set {name} --secret")
+}
+
 /// A secret's name as its user knows it.
 pub fn shown(kept: &str) -> &str {
     kept.split(AT).next().unwrap_or(kept)

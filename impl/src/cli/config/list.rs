@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::attempt;
-use crate::outcome::{Reason, Refusal};
-use crate::settings::{Mode, Settings, effective, inject};
+use crate::outcome::{Exit, Reason, Refusal};
+use crate::settings::{Settings, attempts, inject};
 use crate::store::Store;
-use crate::store::name::{OfStep, mark, owner, shown};
+use crate::store::name::{OfStep, mark, owner, shown, to_set};
 
 /// Where the value of a name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -35,19 +35,19 @@ struct Row {
     of: Option<String>,
 }
 
-/// Prints the list; the value is the exit code: 0, 1 when something is missing, or that of a refusal.
-pub fn list(given: Option<PathBuf>, json: bool) -> i32 {
-    let rows = match rows(given) {
-        Ok(rows) => rows,
-        Err(refusal) => return super::super::report(&refusal),
-    };
+/// Prints the list: fine where nothing is missing.
+///
+/// # Errors
+/// When the settings or the store cannot be read.
+pub fn list(given: Option<PathBuf>, json: bool) -> Result<Exit, Refusal> {
+    let rows = rows(given)?;
     let text = match json {
         true => serde_json::to_string_pretty(&rows).unwrap_or_default() + "\n",
         false => text(&rows),
     };
     // A reader that has gone away has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    i32::from(rows.iter().any(|row| row.from == From::Missing))
+    Ok(Exit::of(rows.iter().all(|row| row.from != From::Missing)))
 }
 
 fn rows(given: Option<PathBuf>) -> Result<Vec<Row>, Refusal> {
@@ -82,7 +82,7 @@ fn of(kept: &[String], factory: Option<(&Path, &Settings)>) -> Vec<Row> {
                 used_by.insert(name.clone());
             }
         }
-        if effective::of(settings, step).mode == Mode::Off {
+        if !attempts::any_sandboxed(settings, step) {
             continue;
         }
         for one in inject::of(settings, step).unwrap_or_default() {
@@ -110,7 +110,7 @@ fn text(rows: &[Row]) -> String {
         let users = row.used_by.iter().cloned().collect::<Vec<_>>().join(", ");
         let what = match (&row.of, row.from) {
             (Some(of), _) => format!("of another factory: {of}"),
-            (None, From::Missing) => format!("{users}; fix: kusaw config set {} --secret", row.name),
+            (None, From::Missing) => format!("{users}; fix: {}", to_set(&row.name)),
             (None, _) if !row.used_by.is_empty() => users,
             (None, _) if row.name.starts_with("steps.") => "no step here has it".to_owned(),
             (None, _) => "used by no step here".to_owned(),

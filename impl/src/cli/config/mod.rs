@@ -7,34 +7,31 @@ mod value;
 use std::path::{Path, PathBuf};
 
 use crate::attempt;
-use crate::outcome::{Reason, Refusal};
+use crate::outcome::{Exit, Reason, Refusal};
 use crate::secrets;
 use crate::settings::{self, Complaint, NAME, Settings, is_name};
 use crate::store::Store;
-use crate::store::name::OfStep;
+use crate::store::name::{OfStep, to_set};
 pub use list::list;
 
-/// Keeps a value; the exit code is 0, or that of the refusal.
-pub fn set(given: Option<PathBuf>, key: &str, secret: bool) -> i32 {
-    let kept = match secret {
+/// Keeps a value.
+///
+/// # Errors
+/// Says why it is not kept.
+pub fn set(given: Option<PathBuf>, key: &str, secret: bool) -> Result<Exit, Refusal> {
+    match secret {
         true => keep(given, key),
         false => Err(Refusal {
-            fix: Some(format!("a setting: edit {}; a secret: kusaw config set {key} --secret", file(given).display())),
+            fix: Some(format!("a setting: edit {}; a secret: {}", file(given).display(), to_set(key))),
             ..Refusal::new(
                 Reason::NotImplemented,
                 format!("{key}: only secrets are set by a command, so that comments stay"),
             )
         }),
-    };
-    kept.map_or_else(|refusal| super::report(&refusal), |()| 0)
+    }
 }
 
-/// Takes a secret away; the exit code is 0, or that of the refusal.
-pub fn unset(given: Option<PathBuf>, key: &str) -> i32 {
-    take_away(given, key).map_or_else(|refusal| super::report(&refusal), |()| 0)
-}
-
-fn keep(given: Option<PathBuf>, key: &str) -> Result<(), Refusal> {
+fn keep(given: Option<PathBuf>, key: &str) -> Result<Exit, Refusal> {
     let name = match Key::parse(key)? {
         Key::Word(word) => word.to_owned(),
         Key::OfStep(one) => {
@@ -42,17 +39,22 @@ fn keep(given: Option<PathBuf>, key: &str) -> Result<(), Refusal> {
             let step = settings.steps.get(one.step).ok_or_else(|| no_step(&settings, one.step))?;
             secrets::alone(&settings, one.step, step, &[one.variable.to_owned()]).map_err(|refusal| {
                 // Nothing is kept yet, so there is nothing to take away.
-                let fix = format!("take the other away first, then: kusaw config set {key} --secret");
+                let fix = format!("take the other away first, then: {}", to_set(key));
                 Refusal { fix: Some(fix), ..refusal }
             })?;
             one.kept(&factory)
         }
     };
     let value = value::of(key)?;
-    store()?.set(&name, &value).map_err(|e| Refusal::new(Reason::SecretStore, e))
+    store()?.set(&name, &value).map_err(|e| Refusal::new(Reason::SecretStore, e))?;
+    Ok(Exit::Fine)
 }
 
-fn take_away(given: Option<PathBuf>, key: &str) -> Result<(), Refusal> {
+/// Takes a secret away.
+///
+/// # Errors
+/// When it is not there, or stays.
+pub fn unset(given: Option<PathBuf>, key: &str) -> Result<Exit, Refusal> {
     let name = match Key::parse(key)? {
         Key::Word(word) => word.to_owned(),
         // The step may be gone from the settings, which may be wrong; the folder is what counts.
@@ -63,7 +65,7 @@ fn take_away(given: Option<PathBuf>, key: &str) -> Result<(), Refusal> {
         }
     };
     match store()?.unset(&name).map_err(|e| Refusal::new(Reason::SecretStore, e))? {
-        true => Ok(()),
+        true => Ok(Exit::Fine),
         false => Err(Refusal {
             fix: Some("kusaw config list".into()),
             ..Refusal::new(Reason::NoSecret, format!("no secret {key} in the store"))

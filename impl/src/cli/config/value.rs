@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::outcome::{Reason, Refusal};
 use crate::process::{grace::Grace, signals::Signals};
+use crate::store::name::to_set;
 use crate::store::{MAX, Secret};
 
 /// The value for this key.
@@ -36,7 +37,7 @@ fn read(key: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
     let mut length = 0;
     while length < value.len() {
         if let Some(signal) = typing.as_ref().map_or(Ok(None), Typing::interrupted).map_err(failed)? {
-            let fix = Some(format!("kusaw config set {key} --secret"));
+            let fix = Some(to_set(key));
             let interrupted = Refusal::interrupted(signal);
             return Err(Refusal { fix, detail: format!("nothing is kept for {key}"), ..interrupted });
         }

@@ -3,108 +3,30 @@
 
 mod inside;
 mod probes;
+mod report;
 mod watched;
 
-use std::fmt::Write as _;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::Serialize;
-
-use super::check::{self, Status};
+use super::check;
 use crate::attempt::{self, profile};
 use crate::egress::grant::{Grant, PROXY_PORT};
 use crate::ignoring::{self, Ignoring};
 use crate::outcome::{Exit, Reason, Refusal};
 use crate::process::signals::Signals;
-use crate::provider::{self, Installed};
+use crate::provider::{self, Installed, Provider, state};
+use crate::reach;
+use crate::secrets;
 use crate::serve::place::SOCKET;
 use crate::serve::registration;
+use crate::settings::inject::Injected;
 use crate::settings::{Mode, Settings, Step, allowlist, attempts, effective, inject};
-use crate::stderr::one_line;
-use crate::store::Store;
+use crate::store::name::to_set;
 use crate::warning;
 pub use inside::inside;
-use probes::{Probe, Verdict};
-
-#[derive(Serialize)]
-struct Report {
-    /// Whether steps can be sandboxed here, as every other command tells it.
-    sandbox: Status,
-    steps: Vec<StepReport>,
-    /// Where the proxy is reached, inside.
-    proxy: String,
-    /// Where `kusaw serve` is reached, and whether one runs: then it hosts the proxy.
-    socket: PathBuf,
-    served: bool,
-    warnings: Vec<Warning>,
-    /// The step with whose allowlist the probes were tried; none where no step has one: then nothing was allowed.
-    tried_with: Option<String>,
-    /// Empty where nothing could be tried; `reason` says why.
-    probes: Vec<Probe>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<String>,
-}
-
-#[derive(Serialize)]
-struct StepReport {
-    name: String,
-    /// With `per_repo: true`: the repo that has an attempt of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    repo: Option<String>,
-    mode: &'static str,
-    why: String,
-    network: &'static str,
-    allow: Vec<Listed>,
-    /// Names of the keys that are added outside.
-    inject: Vec<String>,
-    /// Secrets that a launch of it would not find.
-    missing: Vec<Missing>,
-    /// The agent that runs it, where one does and is installed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<Agent>,
-    /// What a launch of it would be refused for, whatever this machine can do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<Refused>,
-}
-
-#[derive(Serialize)]
-struct Refused {
-    reason: Reason,
-    detail: String,
-    fix: String,
-}
-
-#[derive(Serialize)]
-struct Missing {
-    secret: String,
-    fix: String,
-}
-
-#[derive(Serialize)]
-struct Agent {
-    program: PathBuf,
-    /// What becomes readable for it to start.
-    readable: Vec<PathBuf>,
-}
-
-#[derive(Serialize)]
-struct Listed {
-    entry: String,
-    origin: String,
-}
-
-#[derive(Serialize)]
-struct Warning {
-    code: &'static str,
-    what: &'static str,
-    programs: &'static [&'static str],
-    fix: &'static str,
-    /// Steps that run one.
-    steps: Vec<String>,
-}
+use probes::Verdict;
+use report::{Agent, Listed, Missing, Refused, Report, StepReport, Warning, text};
 
 /// Prints the report: fine where steps can be sandboxed, none would be refused, and every probe that could be tried held.
 pub fn doctor(factory: &Path, json: bool) -> Result<Exit, Refusal> {
@@ -161,16 +83,13 @@ fn of_step(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Step
     let injected = listed.as_ref().and_then(|_| inject::of(settings, step).ok()).unwrap_or_default();
     StepReport {
         refused: profile::of(factory, settings, name, step).err().map(refused),
-        missing: injected.iter().filter(|one| !is_stored(&one.secret)).map(|one| missing(&one.secret)).collect(),
-        inject: injected.into_iter().map(|one| one.name).collect(),
+        inject: injected.iter().map(|one| one.name.clone()).collect(),
+        missing: secrets::missing(injected).into_iter().map(missing).collect(),
         name: name.into(),
         repo: None,
         mode: effective.mode.word(),
         why: effective.why,
-        agent: provider::of(step)
-            .filter(|_| effective.mode == Mode::Required)
-            .and_then(provider::installed)
-            .map(|Installed { program, roots, .. }| Agent { program, readable: roots }),
+        agent: provider::of(step).filter(|_| effective.mode == Mode::Required).and_then(|agent| of_agent(agent, step)),
         network: if listed.is_some() { "allowlist" } else { "open" },
         allow: listed
             .into_iter()
@@ -180,17 +99,19 @@ fn of_step(factory: &Path, settings: &Settings, name: &str, step: &Step) -> Step
     }
 }
 
-/// Whether there is such a secret; it is not read.
-fn is_stored(secret: &str) -> bool {
-    Store::own().is_ok_and(|store| store.has(secret))
+fn of_agent(agent: &Provider, step: &Step) -> Option<Agent> {
+    let Installed { program, roots, .. } = provider::installed(agent)?;
+    let state = agent.state(&reach::home(), |name| state::variable(&step.env, name)).unwrap_or_default();
+    let writable = state.places.into_iter().filter(|place| state::is_there(place)).collect();
+    Some(Agent { program, readable: roots, writable })
 }
 
 fn refused(refusal: Refusal) -> Refused {
     Refused { reason: refusal.reason, fix: refusal.fix().into(), detail: refusal.detail }
 }
 
-fn missing(secret: &str) -> Missing {
-    Missing { secret: secret.into(), fix: format!("kusaw config set {secret} --secret") }
+fn missing(one: Injected) -> Missing {
+    Missing { fix: to_set(&one.secret), secret: one.secret }
 }
 
 fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
@@ -206,62 +127,4 @@ fn warning(kind: &'static Ignoring, settings: &Settings) -> Warning {
         fix: kind.fix,
         steps,
     }
-}
-
-fn text(report: &Report) -> String {
-    let mut out = format!("sandbox: {}\n\nsteps\n", report.sandbox);
-    // Writing to a string cannot fail.
-    for StepReport { name, repo, mode, why, network, allow, inject, missing, agent, refused } in &report.steps {
-        let of_repo = repo.iter().map(|repo| format!("repo {repo}: ")).collect::<String>();
-        let _ = writeln!(out, "  {name}: {of_repo}{mode} ({why}), network {network}");
-        if let Some(Agent { program, readable }) = agent {
-            let _ = writeln!(out, "    agent {}", program.display());
-            for root in readable {
-                let _ = writeln!(out, "    readable: {}", root.display());
-            }
-        }
-        for Listed { entry, origin } in allow {
-            let _ = writeln!(out, "    {entry:<40} {origin}");
-        }
-        for key in inject {
-            let _ = writeln!(out, "    inject {key}");
-        }
-        for Missing { secret, fix } in missing {
-            let _ = writeln!(out, "    MISSING secret {secret}: a launch is refused (fix: {fix})");
-        }
-        if let Some(Refused { reason, detail, fix }) = refused {
-            let detail = one_line(detail);
-            let _ = writeln!(out, "    REFUSED a launch of it: {reason}: {detail} (fix: {fix})");
-        }
-    }
-    let host = if report.served { "kusaw serve, which runs" } else { "each kusaw run; kusaw serve does not run" };
-    let _ = writeln!(
-        out,
-        "\nproxy: inside {}, hosted by {host}\nsocket of kusaw serve: {}",
-        report.proxy,
-        report.socket.display()
-    );
-    let _ = writeln!(out, "\nin allowlist mode these ignore the proxy and reach nothing (W1):");
-    for Warning { code, what, programs, fix, steps } in &report.warnings {
-        let here = if steps.is_empty() { String::new() } else { format!(" [steps: {}]", steps.join(", ")) };
-        let _ = writeln!(out, "  {code} {what}: {}{here}\n     {fix}", programs.join(", "));
-    }
-    let step = report.tried_with.as_ref().map(|step| format!("what step {step} may reach"));
-    let _ = writeln!(out, "\ntried by a launch, with {}:", step.as_deref().unwrap_or("nothing allowed"));
-    for Probe { id, promise, verdict, seen } in &report.probes {
-        let verdict = match verdict {
-            Verdict::Held => "ok",
-            Verdict::Failed => "FAILED",
-            Verdict::NotTried => "not tried",
-        };
-        let _ = writeln!(out, "{id} {verdict:<9} {promise} ({seen})");
-    }
-    let not_tried: Vec<&str> = report.probes.iter().filter(|p| p.verdict == Verdict::NotTried).map(|p| p.id).collect();
-    if !not_tried.is_empty() {
-        let _ = writeln!(out, "{}: not shown to hold", not_tried.join(", "));
-    }
-    for (reason, fix) in report.reason.iter().zip(&report.fix) {
-        let _ = writeln!(out, "P5 to P7 could not be tried: {reason}\nfix: {fix}");
-    }
-    out
 }

@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::outcome::{Reason, Refusal};
+use crate::outcome::{Exit, Reason, Refusal};
 use crate::settings::{FILE, schema};
 
 /// What is written.
@@ -14,8 +14,11 @@ const EXAMPLE: &str = include_str!("kusaw.yaml");
 /// The name that the first line of the example gives the schema.
 const SCHEMA: &str = ".kusaw.schema.json";
 
-/// Writes it into the folder, or the working folder; the exit code is 0, or that of the refusal.
-pub fn init(folder: Option<PathBuf>) -> i32 {
+/// Writes it into the folder, or the working folder.
+///
+/// # Errors
+/// When there is one already, or it cannot be written.
+pub fn init(folder: Option<PathBuf>) -> Result<Exit, Refusal> {
     let folder = folder.unwrap_or_default();
     let path = folder.join(FILE);
     if let Err(e) = write(&path, EXAMPLE) {
@@ -27,7 +30,7 @@ pub fn init(folder: Option<PathBuf>) -> i32 {
             _ => (e.to_string(), "go into a folder of yours that is there, or name one with --factory DIR"),
         };
         let refusal = Refusal::new(Reason::BadSettings, format!("{}: {what}", path.display()));
-        return super::report(&Refusal { fix: Some(fix.into()), ..refusal });
+        return Err(Refusal { fix: Some(fix.into()), ..refusal });
     }
     // One of an earlier version is only for editors, and its user's to renew: kusaw schema.
     let schema = match write(&folder.join(SCHEMA), schema::TEXT) {
@@ -40,7 +43,7 @@ pub fn init(folder: Option<PathBuf>) -> i32 {
     );
     // A reader that has gone away has seen enough.
     let _ = io::stdout().write_all(said.as_bytes());
-    0
+    Ok(Exit::Fine)
 }
 
 /// A new file and no other: neither a link is followed, nor is anything replaced.
@@ -71,14 +74,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, elsewhere) = (folder.path().join(FILE), folder.path().join("elsewhere"));
         fs::write(&file, "mine").unwrap();
-        assert_eq!(init(Some(folder.path().into())), 125);
+        assert!(init(Some(folder.path().into())).is_err());
         assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
         fs::remove_file(&file).unwrap();
         symlink(&elsewhere, &file).unwrap();
-        assert_eq!(init(Some(folder.path().into())), 125);
+        assert!(init(Some(folder.path().into())).is_err());
         assert!(!elsewhere.exists());
         fs::remove_file(&file).unwrap();
-        assert_eq!(init(Some(folder.path().into())), 0);
+        assert!(init(Some(folder.path().into())).is_ok());
         assert_eq!(fs::read_to_string(&file).unwrap(), EXAMPLE);
         assert_eq!(fs::read_to_string(folder.path().join(SCHEMA)).unwrap(), schema::TEXT);
         assert!(EXAMPLE.starts_with(&format!("# yaml-language-server: $schema={SCHEMA}\n")));

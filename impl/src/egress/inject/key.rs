@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use super::route::Route;
 use super::upstream::Upstream;
 use crate::outcome::{Reason, Refusal};
+use crate::store::name::to_set;
 use crate::store::{Fault, Secret, Store};
 
 /// One injected provider. Dropped, the key's bytes here are overwritten.
@@ -60,7 +61,7 @@ impl Keyed {
 fn unusable(route: &Route, fault: Fault) -> Refusal {
     let reason = if matches!(fault, Fault::Missing(_)) { Reason::NoSecret } else { Reason::SecretStore };
     let fix = match &fault {
-        Fault::Missing(_) | Fault::Damaged(_) => Some(format!("kusaw config set {} --secret", route.secret)),
+        Fault::Missing(_) | Fault::Damaged(_) => Some(to_set(&route.secret)),
         Fault::Key(_) => Some("bring it back, or remove the store and keys folders and set every secret again".into()),
         Fault::Unreadable(_) => None,
     };
