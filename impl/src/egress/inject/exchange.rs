@@ -164,10 +164,26 @@ fn failure((_, code): Told) -> Option<Failure> {
 
 /// An answer that is not the provider's.
 fn refusal((status, code): Told) -> Response<Body> {
-    let text = Bytes::from(format!("kusaw: refused ({code}).\n"));
+    let text = Bytes::from(format!("kusaw: refused ({code}): {}.\n", meaning(code)));
     let mut response = Response::new(Full::new(text).map_err(|never| match never {}).boxed());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
     response.headers_mut().insert(coming::REFUSAL, HeaderValue::from_static(code));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
+}
+
+/// A refusal for people; `upstream` is the entry's in `sandbox.egress.inject`, or the provider's own.
+fn meaning(code: &str) -> &'static str {
+    match code {
+        "not-found" => "no provider is at this address: all of what the variable holds belongs to it",
+        "dns-failure" => "the name in upstream: has no address (sandbox.egress.inject)",
+        "private-address" => "the name in upstream: leads to a private address (sandbox.egress.inject)",
+        "connect-failed" => "upstream: cannot be connected to (sandbox.egress.inject)",
+        "connect-timeout" => "upstream: is silent (sandbox.egress.inject)",
+        "upstream-error" => "what upstream: answers, or its certificate, cannot be passed on (sandbox.egress.inject)",
+        "limit" => "the body is too large",
+        "bad-host" => "the address is another one than the variable holds",
+        "bad-method" => "a request of this method is not passed on",
+        _ => "the request is malformed",
+    }
 }
