@@ -85,6 +85,18 @@ Feature: What the user talks to
         | writes a byte that ends arguments     | printf 'a\\0b' >$1    |
 
     @extra @needs:intake
+    Scenario: nobody is asked for the prompt of a step that is refused anyway
+      Given the step is run by the provider "claude-code" without a prompt
+      And its caller has a terminal
+      And the user's editor does "touch {library}/asked; echo true >$1"
+      And bubblewrap is not on PATH
+      And the step runs no probe
+      When the step is run
+      Then the attempt is refused
+      And "{library}/asked" is not there afterwards
+      And planted, with mode off "{library}/asked" is there afterwards
+
+    @extra @needs:intake
     Scenario: Ctrl-C in the editor gives up, and gives the terminal back
       Given the step is run by the provider "claude-code" without a prompt
       And its caller has a terminal

@@ -49,6 +49,8 @@ Feature: Setup commands
       And the step reads "one"
       And planted, without the setup commands the probe finds nothing there
 
+    # The documentation does not say what becomes of the step
+    @extra
     Scenario Outline: when one <fails>, the step is not executed
       Given the step leaves a mark
       And the step has the setup program "<program>"
@@ -64,6 +66,7 @@ Feature: Setup commands
         | cannot be executed   | /etc/passwd             |
         | is ended by a signal | /bin/sh -c kill${IFS}-9${IFS}$$ |
 
+    @extra
     Scenario: the one after one that failed is not executed
       Given the step leaves a mark
       And the step has the setup program "/bin/false"

@@ -2,6 +2,7 @@
 //!
 //! A manifest says how to launch it and where to look afterwards. Nothing here knows any implementation.
 
+pub mod commands;
 pub mod expectation;
 mod like;
 pub mod manifest;

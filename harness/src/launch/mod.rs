@@ -4,8 +4,10 @@
 //! whole; nothing is judged here.
 
 pub mod arrange;
+mod bare;
 pub mod environment;
 mod files;
+mod order;
 mod outcome;
 pub mod places;
 mod process;
@@ -14,21 +16,18 @@ pub mod stdio;
 pub mod terminal;
 mod worktrees;
 
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
 use crate::driver::{Kind, Manifest, Network, Templates};
 use crate::lab::fault::Fault;
 use crate::lab::{DRIVER_BIN, HOME, Lab, UID, home};
 use crate::plan::Plan;
-use crate::probe::Report;
+use order::Order;
 pub use outcome::Launch;
 pub use process::Live;
 pub use shell::{SHELL, shell};
-use stdio::Files;
 
 /// The probe as a step names it: the worktree holds it.
 pub const PROBE_IN_WORKTREE: &str = "tools/probe";
@@ -179,128 +178,6 @@ impl Launcher<'_> {
         .await
     }
 
-    /// Runs the same command without any sandbox, as the same user, in the repository itself.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub async fn bare(&self, command: &[String], nonce: &str) -> Result<Launch, String> {
-        self.bare_from(command, nonce, None, None).await
-    }
-
-    /// The same, with the descriptors that the plan's caller has.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub async fn bare_with(&self, command: &[String], nonce: &str, plan: &Plan) -> Result<Launch, String> {
-        self.bare_from(command, nonce, Some(plan), None).await
-    }
-
-    /// The same, and tells the process while it runs.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub async fn bare_live(&self, command: &[String], nonce: &str, plan: &Plan, live: &Live) -> Result<Launch, String> {
-        self.bare_from(command, nonce, Some(plan), Some(live)).await
-    }
-
-    /// Runs a command without any sandbox elsewhere, with more variables.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub async fn bare_at(
-        &self,
-        command: &[String],
-        nonce: &str,
-        plan: &Plan,
-        cwd: &Path,
-        variables: Vec<(String, String)>,
-    ) -> Result<Launch, String> {
-        let mut environment = environment::of_user();
-        environment.extend(variables);
-        self.start(Order {
-            argv: command.to_vec(),
-            command: command.to_vec(),
-            cwd: cwd.to_owned(),
-            environment,
-            fault: None,
-            name: nonce,
-            templates: std::rc::Rc::new(Templates::new(json!({}))),
-            factory: cwd.to_owned(),
-            plan: Some(plan),
-            live: None,
-        })
-        .await
-    }
-
-    async fn bare_from(
-        &self,
-        command: &[String],
-        nonce: &str,
-        plan: Option<&Plan>,
-        live: Option<&Live>,
-    ) -> Result<Launch, String> {
-        let cwd = PathBuf::from(home::REPOSITORIES).join("demo");
-        let templates = std::rc::Rc::new(Templates::new(json!({})));
-        let (argv, command) = (command.to_vec(), command.to_vec());
-        let factory = cwd.clone();
-        self.start(Order {
-            argv,
-            command,
-            cwd,
-            environment: environment::of_user(),
-            fault: None,
-            name: nonce,
-            templates,
-            factory,
-            plan,
-            live,
-        })
-        .await
-    }
-
-    async fn start(&self, order: Order<'_>) -> Result<Launch, String> {
-        let prepared = match &order.fault {
-            Some(fault) => {
-                let prepared = fault.prepare(self.lab.backend.as_deref(), order.name);
-                Some(prepared.map_err(|e| format!("{fault:?}: {e}"))?)
-            }
-            None => None,
-        };
-        let backend = self.manifest.backend.as_deref().unwrap_or_default();
-        let careful = Caller::default();
-        let caller = order.plan.map_or(&careful, |plan| &plan.caller);
-        let files = caller.files.then(|| Files::new(order.name)).transpose();
-        let files = files.map_err(|e| format!("the caller's files: {e}"))?;
-        let text = order.plan.map_or(b"".as_slice(), |plan| &plan.stdin);
-        let input = process::Input { text, files: files.as_ref(), caller, live: order.live };
-        let ended = process::run(&order.argv, &order.cwd, &order.environment, input, |command| {
-            if let Some(prepared) = prepared {
-                prepared.arrange(command, backend);
-            }
-        })
-        .await;
-        let ended = match ended {
-            Err(e) if order.argv == order.command => process::Ended::unstarted(&e),
-            ended => ended.map_err(|e| format!("{}: {e}", order.argv.join(" ")))?,
-        };
-        Ok(Launch {
-            report: Report::find(&ended.stdout),
-            argv: order.argv,
-            env: order.environment.into_iter().map(|(name, _)| name).collect(),
-            command: order.command,
-            exit: ended.exit(),
-            signal: ended.status.and_then(|status| status.signal()),
-            timed_out: ended.status.is_none(),
-            stdout: ended.stdout,
-            stderr: ended.stderr,
-            templates: order.templates,
-            factory: order.factory,
-            files,
-            terminal: ended.terminal,
-            took: ended.took,
-        })
-    }
-
     fn context(
         &self,
         plan: &Plan,
@@ -334,19 +211,4 @@ impl Launcher<'_> {
         context["worktrees"] = json!(plan.repos.iter().map(of).collect::<Result<Vec<_>, _>>()?);
         Ok(context)
     }
-}
-
-struct Order<'a> {
-    argv: Vec<String>,
-    command: Vec<String>,
-    cwd: PathBuf,
-    environment: Vec<(String, String)>,
-    fault: Option<Fault>,
-    name: &'a str,
-    templates: std::rc::Rc<Templates>,
-    factory: PathBuf,
-    /// What the caller gives the process; none = nothing.
-    plan: Option<&'a Plan>,
-    /// Told while it runs.
-    live: Option<&'a Live>,
 }

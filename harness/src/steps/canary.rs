@@ -140,3 +140,18 @@ fn value(scene: &Scene) -> Result<&str, String> {
 fn canary(scene: &Scene) -> Result<&Canary, String> {
     scene.canary.as_ref().ok_or_else(|| "nothing was watched".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::commands::Commands;
+
+    /// One that no manifest can have would be passed over without a word.
+    #[test]
+    fn what_is_asked_are_commands_of_manifests() {
+        for name in ASKED {
+            let commands: Commands = serde_json::from_value(json!({name: ["x"]})).unwrap();
+            assert!(commands.named(name).is_some(), "{name}");
+        }
+    }
+}
