@@ -50,6 +50,23 @@ fn no_folder_on_the_way_to_a_program_in_it_can_be_exchanged() {
 }
 
 #[test]
+fn setup_is_not_run_for_an_agent_that_is_not_there() {
+    let factory = agent("true");
+    let mark = factory.home().join("mark");
+    let settings = format!(
+        "sandbox: {{mode: required}}\nsteps: {{s: {{prompt: x, provider: cursor, setup: [[touch, '{}']]}}}}\n",
+        mark.display()
+    );
+    fs::write(factory.path().join("kusaw.yaml"), settings).unwrap();
+    run(&factory, "tools").code(127);
+    assert!(!mark.exists());
+    program(&factory.home().join("agent/cursor-agent"), "true");
+    fs::remove_dir_all(factory.attempt()).unwrap();
+    run(&factory, "tools").code(0);
+    assert!(mark.exists());
+}
+
+#[test]
 fn a_link_in_it_by_which_path_leads_to_programs_cannot_be_exchanged() {
     // Deeper than links are followed.
     let script = format!("cd ~/.claude/a/b; rm -f bin; mkdir bin; {PLANT} bin/git; mv ../b ../gone; true");

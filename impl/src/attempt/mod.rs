@@ -147,6 +147,7 @@ impl<'a> Attempt<'a> {
         if self.effective.mode == Mode::Required {
             // Before a branch and a worktree are made for nothing.
             bubblewrap::installed()?;
+            self.has_agent()?;
             allowed = self.allowed()?;
             repos::can_sign(self.factory, self.settings, self.step)?;
         }

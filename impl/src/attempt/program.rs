@@ -43,12 +43,14 @@ impl Attempt<'_> {
         if !wrapped {
             return Ok((argv, Installed::default()));
         }
-        let installed = provider::installed(provider).ok_or_else(|| Refusal {
-            fix: Some(provider.to_install()),
-            ..Refusal::new(Reason::NotFound, provider.not_on_path())
-        })?;
+        let installed = installed(provider)?;
         argv[0] = installed.program.clone().into();
         Ok((argv, installed))
+    }
+
+    /// Before anything is made or executed outside: whether the agent that is to run it is there at all.
+    pub(super) fn has_agent(&self) -> Result<(), Refusal> {
+        provider::of(self.step).map_or(Ok(()), |provider| installed(provider).map(drop))
     }
 
     /// The agent's own sandbox is off in ours.
@@ -61,4 +63,11 @@ impl Attempt<'_> {
             Unusable::Argument(wrong) => Refusal::new(Reason::BadSettings, format!("{key}: {wrong}")),
         })
     }
+}
+
+fn installed(provider: &Provider) -> Result<Installed, Refusal> {
+    provider::installed(provider).ok_or_else(|| Refusal {
+        fix: Some(provider.to_install()),
+        ..Refusal::new(Reason::NotFound, provider.not_on_path())
+    })
 }
