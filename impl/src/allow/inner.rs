@@ -42,13 +42,13 @@ pub struct Inner {
 
 /// Of the real path of a folder; written down if it is not yet.
 pub fn of(folder: &Path) -> io::Result<Inner> {
-    of_record(folder, &place().ok_or(ErrorKind::NotFound)?)
+    of_record(folder, &places())
 }
 
 /// Where the links lead that are followed in any folder: a step can write there.
 pub fn all_targets() -> Vec<PathBuf> {
-    let list = place().and_then(|place| fs::read_dir(place).ok());
-    let records = list.into_iter().flatten().flatten().filter_map(|entry| read(&entry.path()).ok().flatten());
+    let lists = places().into_iter().filter_map(|place| fs::read_dir(place).ok());
+    let records = lists.flatten().flatten().filter_map(|entry| read(&entry.path()).ok().flatten());
     let targets = records.flat_map(|Record { folder, links }| {
         let target = move |(name, to): (String, String)| target(Path::new(&folder), &name, &to);
         links.into_iter().map(target)
@@ -56,17 +56,35 @@ pub fn all_targets() -> Vec<PathBuf> {
     targets.collect()
 }
 
-fn place() -> Option<PathBuf> {
-    private::data().into_iter().next().map(|data| data.join(private::AGENTS))
+/// Where records are. They are made in the first, which is that of the home, whatever XDG_DATA_HOME says: to another session of the
+/// same user, which has it otherwise, a link that a step has left would be one that was always there.
+fn places() -> Vec<PathBuf> {
+    let of_home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share/kusaw"));
+    let mut data = private::data();
+    data.sort_by_key(|data| Some(data) != of_home.as_ref());
+    data.into_iter().map(|data| data.join(private::AGENTS)).collect()
 }
 
-fn of_record(folder: &Path, place: &Path) -> io::Result<Inner> {
+fn of_record(folder: &Path, places: &[PathBuf]) -> io::Result<Inner> {
     // In this order: where nothing is written down yet, no step has run when the links were listed.
     let there = list(folder);
     let mut hash = DefaultHasher::new();
     folder.hash(&mut hash);
-    let at = place.join(format!("{:016x}.json", hash.finish()));
-    let record = match read(&at)? {
+    let name = format!("{:016x}.json", hash.finish());
+    let mut at = places.first().ok_or(ErrorKind::NotFound)?.join(&name);
+    let mut found = None;
+    for other in places.iter().map(|place| place.join(&name)) {
+        match read(&other) {
+            // A home of another name that this session cannot enter has none of ours.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied && other != at => {}
+            read => found = read?,
+        }
+        if found.is_some() {
+            at = other;
+            break;
+        }
+    }
+    let record = match found {
         Some(record) => record,
         None => write(&at, Record { folder: folder.to_string_lossy().into_owned(), links: there.clone() })?,
     };
@@ -126,7 +144,7 @@ fn target(folder: &Path, name: &str, to: &str) -> PathBuf {
 
 fn read(at: &Path) -> io::Result<Option<Record>> {
     match fs::read(at) {
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         text => serde_json::from_slice(&text?).map(Some).map_err(io::Error::other),
     }
 }
@@ -154,7 +172,7 @@ mod tests {
     fn only_what_was_there_before_the_first_attempt_is_followed() {
         let (home, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let home = home.path().canonicalize().unwrap();
-        let (folder, place) = (home.join(".claude"), data.path().join("agents"));
+        let (folder, place) = (home.join(".claude"), [data.path().join("agents")]);
         fs::create_dir_all(folder.join("skills/deep/deeper")).unwrap();
         for (name, to) in [
             ("settings.json", "../dotfiles/settings.json"),
@@ -177,6 +195,9 @@ mod tests {
         assert_eq!(second.targets, [PathBuf::from("/nowhere"), at("dotfiles/skills/own")]);
         let planted = (folder.join("planted"), "/home/x/.ssh".into());
         assert_eq!(second.later, [planted, (folder.join("settings.json"), at(".netrc"))]);
+        // A session that has its data elsewhere.
+        let other = [data.path().join("other"), place[0].clone()];
+        assert_eq!(of_record(&folder, &other).unwrap(), second);
         // One that cannot be read opens nothing.
         fs::write(&second.record, "x").unwrap();
         assert!(of_record(&folder, &place).is_err());

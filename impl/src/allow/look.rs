@@ -12,7 +12,9 @@ use crate::settings;
 /// Looks into folders, into each once, until it has seen so many names.
 #[derive(Debug)]
 pub struct Look {
+    /// Names, all together and in one place: a step can fill the one it has, and no other is to go unseen for that.
     left: usize,
+    each: usize,
     /// Levels below the folder itself.
     depth: usize,
     /// There were more names.
@@ -34,16 +36,16 @@ pub struct Found {
 impl Look {
     /// For a launch: no more than takes a few milliseconds.
     pub fn at_launch() -> Look {
-        Look::new(2_000, 1)
+        Look::new(20_000, 2_000, 1)
     }
 
     /// For `validate`: all entries together.
     pub fn to_validate() -> Look {
-        Look::new(200_000, usize::MAX)
+        Look::new(200_000, 200_000, usize::MAX)
     }
 
-    fn new(left: usize, depth: usize) -> Look {
-        Look { left, depth, stopped: false, seen: HashMap::new() }
+    fn new(left: usize, each: usize, depth: usize) -> Look {
+        Look { left, each, depth, stopped: false, seen: HashMap::new() }
     }
 
     /// At the folder `place`; what cannot be listed is left out.
@@ -58,15 +60,17 @@ impl Look {
 
     fn find(&mut self, place: &Path) -> Found {
         let mut found = Found::default();
+        let mut of_place = self.each;
         let mut ahead = VecDeque::from([(place.to_path_buf(), self.depth)]);
         while let Some((folder, depth)) = ahead.pop_front() {
             let Ok(list) = fs::read_dir(&folder) else { continue };
             for entry in list.flatten() {
-                if self.left == 0 {
+                if self.left.min(of_place) == 0 {
                     self.stopped = true;
                     return found;
                 }
                 self.left -= 1;
+                of_place -= 1;
                 let Ok(kind) = entry.file_type() else { continue };
                 let name = entry.file_name();
                 if kind.is_socket() {
@@ -102,8 +106,20 @@ mod tests {
         assert!(launch.checkouts.is_empty());
         let all = Look::to_validate().at(folder.path());
         assert_eq!((all.sockets.len(), &all.checkouts), (2, &vec![at("a/b")]));
-        let mut short = Look::new(1, usize::MAX);
+        let mut short = Look::new(1, 1, usize::MAX);
         short.at(folder.path());
         assert!(short.stopped);
+    }
+    #[test]
+    fn a_place_that_is_full_hides_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        ["full", "other/f"].iter().for_each(|name| fs::create_dir_all(at(name)).unwrap());
+        (0..2_500).for_each(|n| drop(fs::File::create(at(&format!("full/{n}"))).unwrap()));
+        fs::write(at("other/f/kusaw.yaml"), "").unwrap();
+        let mut look = Look::at_launch();
+        look.at(&at("full"));
+        assert!(look.stopped);
+        assert_eq!(look.at(&at("other")).factories, [at("other/f")]);
     }
 }

@@ -1,7 +1,8 @@
 //! What an agent needs of the user's home: its login, settings and sessions. It is judged like an entry of `allow_write`, and
 //! stricter: nobody wrote its path into the settings, so where a link of it leads can be nobody's intent.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use kusaw_enter::place::Identity;
 
@@ -9,6 +10,7 @@ use super::danger::{self, Danger};
 use super::decide::Allowed;
 use super::entry::{Entry, Kind};
 use super::facts::{Asked, Facts};
+use super::guard::Guard;
 use super::inner;
 use super::walk::{End, What, walk};
 use crate::outcome::{Reason, Refusal};
@@ -71,24 +73,51 @@ pub fn check(asked: &[Asked], facts: &Facts, dangers: &[Danger]) -> Result<(), R
     })
 }
 
-/// Programs that lie in it are shown read-only: they run outside as well. One that is not there could be made.
+/// Programs that lie in it are shown read-only: they run outside as well. One that is not there could be made. So that nobody puts
+/// another folder in the place of one on the way to them, those are mounts as well: a mount cannot be renamed (rename(2), EBUSY).
 pub fn keep_programs(allowed: &mut Allowed, asked: &[Asked], facts: &Facts) -> Result<(), Refusal> {
     let ends = asked.iter().filter_map(|one| Some((one, &one.walk.end.as_ref().ok()?.path)));
     for (one, end) in ends.filter(|(_, end)| allowed.write.contains(end)).collect::<Vec<_>>() {
-        let inner = |place: &&Path| *place != end && place.starts_with(end);
-        for place in facts.guards.iter().filter(|guard| guard.program).map(|guard| guard.place.as_path()).filter(inner)
-        {
-            if !place.exists() {
-                let detail =
-                    format!("{}: PATH names {}, where a step could put programs", one.entry.key, place.display());
-                let fix = format!("take {} out of PATH, or make it", place.display());
-                return Err(Refusal {
-                    fix: Some(one_line(&fix)),
-                    ..Refusal::new(Reason::ProtectedPath, one_line(&detail))
-                });
+        let refuse = |detail: String, fix: String| {
+            let detail = one_line(&format!("{}: {detail}", one.entry.key));
+            Err(Refusal { fix: Some(one_line(&fix)), ..Refusal::new(Reason::ProtectedPath, detail) })
+        };
+        let mut kept = BTreeSet::new();
+        for Guard { place, what, .. } in facts.guards.iter().filter(|guard| guard.program) {
+            if place == end || !place.starts_with(end) {
+                continue;
             }
-            if !place.is_symlink() && !allowed.read.iter().any(|read| read == place) {
-                allowed.read.push(place.into());
+            if !place.exists() && !place.is_symlink() {
+                let detail = format!("PATH names {}, where a step could put programs", place.display());
+                return refuse(detail, format!("take {} out of PATH, or make it", place.display()));
+            }
+            // Nothing can be mounted at a link; its folder is kept.
+            let keep = if place.is_symlink() { place.parent().unwrap_or(place) } else { place };
+            if keep == end {
+                let detail = format!("{} is {what}, and a step could replace it", place.display());
+                return refuse(detail, "let PATH name the folder that the link leads to".into());
+            }
+            kept.insert(keep.to_path_buf());
+        }
+        // A folder comes before what is in it.
+        let mut outermost: Vec<&PathBuf> = Vec::new();
+        for place in &kept {
+            if !outermost.iter().any(|outer| place.starts_with(outer)) {
+                outermost.push(place);
+            }
+        }
+        for place in outermost {
+            let way = place.ancestors().skip(1).take_while(|above| above != end);
+            for (place, can_write) in way.map(|above| (above, true)).chain([(place.as_path(), false)]) {
+                let Some(End { is, .. }) = walk(place).end.ok().filter(|end| end.path == place) else {
+                    let detail = format!("{} is not where it was", place.display());
+                    return refuse(detail, "run the step again".into());
+                };
+                let mounts = if can_write { &mut allowed.write } else { &mut allowed.read };
+                if !mounts.iter().any(|mount| mount == place) {
+                    mounts.push(place.into());
+                    allowed.identities.push((place.into(), is));
+                }
             }
         }
     }

@@ -61,8 +61,8 @@ impl Exchanged {
     }
 
     /// Puts what the attempt has changed into the user's file. Nothing may write to the copy any more. The error says what was
-    /// not taken over, and why; the user's file is whole in any case.
-    pub fn give_back(self) -> Result<(), String> {
+    /// not taken over, and why; the user's file is whole in any case. Its lock is not waited for once `stop` says true.
+    pub fn give_back(self, stop: &dyn Fn() -> bool) -> Result<(), String> {
         let about = |what: &dyn std::fmt::Display| {
             format!("{}: what the agent changed is not taken over: {what}", self.real.display())
         };
@@ -73,7 +73,8 @@ impl Exchanged {
         if own == self.first {
             return Ok(());
         }
-        let lock = Lock::take(self.at(&with(&self.name, ".lock"))).map_err(|e| about(&format!("its lock: {e}")))?;
+        let lock =
+            Lock::take(self.at(&with(&self.name, ".lock")), stop).map_err(|e| about(&format!("its lock: {e}")))?;
         let given = self.replace(&own);
         drop(lock);
         given.map_err(|e| about(&e))
@@ -88,7 +89,8 @@ impl Exchanged {
         };
         let mode = opened.metadata()?.mode() & 0o777;
         let theirs = bytes(opened)?;
-        let text = merged(&self.first, own, &theirs).map_err(|e| io::Error::other(format!("it is no JSON: {e}")))?;
+        let text = merged(&self.first, own, &theirs, MAX as usize)
+            .map_err(|e| io::Error::other(format!("it is not JSON as before: {e}")))?;
         let mut new = tempfile::Builder::new()
             .prefix(&with(&self.name, ".tmp."))
             .permissions(Permissions::from_mode(mode))
@@ -134,12 +136,12 @@ fn bytes(file: File) -> io::Result<Vec<u8>> {
 struct Lock(PathBuf);
 
 impl Lock {
-    fn take(at: PathBuf) -> io::Result<Lock> {
+    fn take(at: PathBuf, stop: &dyn Fn() -> bool) -> io::Result<Lock> {
         let until = Instant::now() + PATIENCE;
         loop {
             match fs::create_dir(&at) {
                 Ok(()) => return Ok(Lock(at)),
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && Instant::now() < until => {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && Instant::now() < until && !stop() => {
                     let touched = at.symlink_metadata().and_then(|meta| meta.modified());
                     let is_stale = |at: SystemTime| at.elapsed().is_ok_and(|since| since > STALE);
                     if touched.is_ok_and(is_stale) {
@@ -179,13 +181,25 @@ mod tests {
         std::thread::scope(|scope| {
             for (n, one) in taken.into_iter().enumerate() {
                 fs::write(&one.copy, format!(r#"{{"n":{{"a{n}":{n}}}}}"#)).unwrap();
-                scope.spawn(move || one.give_back().unwrap());
+                scope.spawn(move || one.give_back(&|| false).unwrap());
             }
         });
         let after: serde_json::Value =
             serde_json::from_slice(&fs::read(home.path().join(".claude.json")).unwrap()).unwrap();
         assert_eq!(after["n"].as_object().unwrap().len(), 8, "{after}");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn another_s_lock_is_not_waited_for_when_kusaw_is_to_end() {
+        let (home, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(home.path().join(".claude.json"), r#"{"a":1}"#).unwrap();
+        // A file is a lock that nobody takes away.
+        fs::write(home.path().join(".claude.json.lock"), "").unwrap();
+        let one = Exchanged::take(&file(home.path()), copies.path().join("0")).unwrap();
+        fs::write(&one.copy, r#"{"a":2}"#).unwrap();
+        let start = Instant::now();
+        assert!(one.give_back(&|| true).unwrap_err().contains("its lock") && start.elapsed() < PATIENCE / 2);
     }
 
     #[test]
@@ -202,12 +216,12 @@ mod tests {
                 "gone" => {}
                 text => fs::write(&one.copy, text).unwrap(),
             }
-            assert_eq!(one.give_back().is_ok(), fine, "{left}");
+            assert_eq!(one.give_back(&|| false).is_ok(), fine, "{left}");
             assert_eq!(fs::read(&at).unwrap(), br#"{"a":1}"#);
         }
         let one = Exchanged::take(&file(home.path()), copies.path().join("last")).unwrap();
         fs::write(&one.copy, r#"{"a":2}"#).unwrap();
-        one.give_back().unwrap();
+        one.give_back(&|| false).unwrap();
         assert_eq!(fs::read(&at).unwrap(), br#"{"a":2}"#);
         assert_eq!(at.metadata().unwrap().mode() & 0o777, 0o640);
     }

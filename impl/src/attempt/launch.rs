@@ -9,7 +9,7 @@ use super::environment;
 use super::exchange::Exchanged;
 use super::left;
 use super::repos::{Repos, Views};
-use super::temp::TempFolder;
+use super::temp::{STATE, TempFolder};
 use crate::allow::{Allowed, StateFile};
 use crate::backend::{Launch, bubblewrap};
 use crate::egress::inject::route::{PLACEHOLDER, Route};
@@ -72,19 +72,19 @@ impl Attempt<'_> {
         let launch =
             Launch { argv: &argv, cwd: &cwd, reach: &reach, secrets, stdio, signals, most: None, meanwhile, ready };
         let end = bubblewrap::launch(waiting, launch);
-        // The sandbox is dead.
-        exchanged.into_iter().for_each(|one| one.give_back().unwrap_or_else(stderr::warn));
-        // Nothing can be refused any more, so the summary is exact.
-        if !egress.is_none_or(Egress::finish) {
-            self.folder.record(left::UNSETTLED).map_or_else(stderr::warn, drop);
-        }
-        // Signals that came before were the step's. From now on one that asks ends the import, and the next run goes on with it.
+        // The sandbox is dead. Signals that came before were the step's. From now on one that asks ends what follows, and the next
+        // run goes on with the import.
         while matches!(signals.next(), Ok(Some(_))) {}
         let asked = Cell::new(false);
         let stop = || {
             asked.set(asked.get() || matches!(signals.asked(), Ok(Some(_))));
             asked.get()
         };
+        exchanged.into_iter().for_each(|one| one.give_back(&stop).unwrap_or_else(stderr::warn));
+        // Nothing can be refused any more, so the summary is exact.
+        if !egress.is_none_or(Egress::finish) {
+            self.folder.record(left::UNSETTLED).map_or_else(stderr::warn, drop);
+        }
         *git = views.end(end.is_ok(), &stop);
         if end.is_ok() {
             self.tame();
@@ -167,7 +167,7 @@ fn exchange(files: &[StateFile], reach: &mut Reach) -> Result<Vec<Exchanged>, Re
         let copy = match file.named.strip_prefix(&reach.home) {
             Ok(below) if !reach.home_is_open => reach.temp.home().join(below),
             _ => {
-                let from = reach.temp.root.join(format!("state-{}", exchanged.len()));
+                let from = reach.temp.root.join(format!("{STATE}{}", exchanged.len()));
                 reach.parts.push(Shown { from: from.clone(), to: file.real.clone(), write: true });
                 from
             }

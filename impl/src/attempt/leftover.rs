@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::statfs::{FUSE_SUPER_MAGIC, FsType, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, statfs};
 
-use super::temp::PREFIX;
+use super::temp::{PREFIX, STATE};
 use crate::process::signals::Signals;
 use crate::reach::Temp;
 use crate::remove::{MOVED, remove};
@@ -72,8 +72,9 @@ fn is_ours(held: &File, folder: &Path) -> io::Result<bool> {
     let parts = Temp { root: folder.into() };
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_moved = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(MOVED.as_bytes()));
-        if !is_moved && path != parts.home() && path != parts.slash_tmp() {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let is_copy = name.strip_prefix(STATE.as_bytes()).is_some_and(|number| number.iter().all(u8::is_ascii_digit));
+        if !name.starts_with(MOVED.as_bytes()) && !is_copy && path != parts.home() && path != parts.slash_tmp() {
             return Ok(false);
         }
     }
@@ -121,6 +122,7 @@ mod tests {
         make("kusaw-private-killed", "home", 0o700);
         make("kusaw-private-killed", "tmp/part", 0o700);
         make("kusaw-private-killed", ".kusaw-removed-3", 0o700);
+        fs::write(folder.path().join("kusaw-private-killed/state-0"), "{}").unwrap();
         make("kusaw-private-early0", "", 0o700); // killed before it had a part
         let held = hold(&make("kusaw-private-Held00", "tmp", 0o700)).unwrap();
         // A user's own, by its name, by what is in it, and by who can enter it.

@@ -23,6 +23,9 @@ pub struct TempFolder {
 /// Six letters or digits follow. A folder of the user's can be called like this as well: see `leftover`.
 pub const PREFIX: &str = "kusaw-private-";
 
+/// What a copy of an agent's file is called in it, with a number, where it cannot be in the home.
+pub const STATE: &str = "state-";
+
 /// Folders that are made and swept by another before one is held.
 const TURNS: u32 = 16;
 

@@ -195,7 +195,14 @@ pub fn main() -> i32 {
             factory(given).and_then(|factory| profile::profile(&factory, &step, platform, json))
         }
     };
-    done.unwrap_or_else(|refusal| told(&refusal)).code()
+    match done {
+        Ok(exit) => exit.code(),
+        Err(refusal) => {
+            let exit = told(&refusal);
+            // As a shell has it for whoever was ended so.
+            refusal.signal.map_or(exit.code(), |signal| 128 + signal)
+        }
+    }
 }
 
 /// Those of the factory; none where there is no factory and none was named.

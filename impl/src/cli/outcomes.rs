@@ -74,7 +74,11 @@ fn all() -> Outcomes {
         warnings: Warning::ALL.iter().map(|one| with_fix(one.code(), one.meaning(), one.fix())).collect(),
         ignoring: ignoring::ALL.iter().map(programs).collect(),
         run_exit_codes: RunExit::all().iter().map(|(code, meaning)| row(code, meaning)).collect(),
-        exit_codes: Exit::ALL.iter().map(|one| row(&one.code().to_string(), one.meaning())).collect(),
+        exit_codes: Exit::ALL
+            .iter()
+            .map(|one| row(&one.code().to_string(), one.meaning()))
+            .chain([row("128 + n", "Signal n asked it to end, and it did.")])
+            .collect(),
     }
 }
 

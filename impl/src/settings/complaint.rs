@@ -28,12 +28,13 @@ impl Complaint {
     /// A complaint about `text` of `file` at a place in it.
     pub fn new(file: &Path, text: &str, at: (u64, u64), key: &str, what: impl Into<String>) -> Complaint {
         let line = (at.0 as usize).checked_sub(1).and_then(|n| text.lines().nth(n)).unwrap_or("");
+        let line = if masked::is_of_variables(key) { masked::line_of_variables(line) } else { masked::line(line) };
         Complaint {
             what: printable(&masked::words(&what.into()), 400),
-            key: printable(key, 200),
+            key: printable(&masked::key(key), 200),
             file: file.display().to_string(),
             at,
-            line: printable(&masked::line(line), 160),
+            line: printable(&line, 160),
             fix: None,
         }
     }
@@ -52,14 +53,17 @@ impl Complaint {
 
 /// A fix that lists the `known` words, the nearest of them first if one is near.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
-    let listed = known.join(", ");
-    let near = known.iter().max_by(|a, b| similarity(word, a).total_cmp(&similarity(word, b)));
-    match near.filter(|n| similarity(word, n) > NEAR) {
-        Some(near) => format!("did you mean {near}? known here: {listed}"),
+    let listed = known.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    let near = known.iter().map(|known| (similarity(word, known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near.filter(|(near, _)| *near > NEAR) {
+        Some((_, near)) => format!("did you mean {near}? known here: {listed}"),
         None if known.is_empty() => "there is none yet".into(),
         None => format!("known here: {listed}"),
     }
 }
+
+/// Words that are listed: more than are shown.
+const LISTED: usize = 200;
 
 /// How similar a word must be to be meant: `off` and `of`, not `a` and `sandbox`.
 const NEAR: f64 = 0.75;

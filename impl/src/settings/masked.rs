@@ -1,6 +1,9 @@
 //! What of a line of the settings is shown: a key that stands there by mistake, or a variable's value, must not come back in a
 //! message that ends up in a log. Better a word too many is hidden than one too few.
 
+/// What is looked at of a line, in bytes: far less of it is shown.
+const LONGEST: usize = 4096;
+
 /// In place of what is hidden.
 const HIDDEN: &str = "***";
 
@@ -33,7 +36,7 @@ const ENDS: [&str; 9] =
 /// A line of the file, without the values of variables and of names that are those of secrets, and without keys.
 pub fn line(text: &str) -> String {
     let mut out = String::new();
-    let (mut rest, mut hides) = (text, false);
+    let (mut rest, mut hides) = (&text[..text.floor_char_boundary(LONGEST)], false);
     while let Some(next) = rest.chars().next() {
         if hides && (next == '"' || next == '\'') {
             let end = rest[1..].find(next).map_or(rest.len(), |at| at + 2);
@@ -65,6 +68,31 @@ pub fn line(text: &str) -> String {
     out
 }
 
+/// A line of the block of a step's variables, where something is wrong with that: what stands there may be a value anywhere. Only
+/// a name in front is shown.
+pub fn line_of_variables(text: &str) -> String {
+    let name = text.split_once(':').map_or("", |(name, _)| name);
+    let is_name = |name: &str| name == "env" || is_variable(name);
+    match is_name(name.trim()) && !text.trim_end().ends_with(':') {
+        true => format!("{name}: {HIDDEN}"),
+        false if is_name(name.trim()) => text.into(),
+        false => HIDDEN.into(),
+    }
+}
+
+/// A key path, without what stands in place of a variable's name.
+pub fn key(path: &str) -> String {
+    match path.split_once(".env.") {
+        Some((step, name)) if path.starts_with("steps.") && !is_variable(name) => format!("{step}.env.{HIDDEN}"),
+        _ => path.into(),
+    }
+}
+
+/// Whether it is that of a step's variables, or of one.
+pub fn is_of_variables(key: &str) -> bool {
+    key.starts_with("steps.") && (key.ends_with(".env") || key.contains(".env."))
+}
+
 /// Words of a message, without keys.
 pub fn words(text: &str) -> String {
     let pieces = text.split_inclusive(is_between).map(|piece| {
@@ -84,8 +112,12 @@ fn word(word: &str) -> String {
 
 /// Whether a name is that of a secret, or of a variable.
 pub fn is_of_secret(name: &str) -> bool {
-    let is_variable = name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    is_variable || ENDS.iter().any(|end| name.to_ascii_lowercase().ends_with(end))
+    (name.len() > 1 && is_variable(name)) || ENDS.iter().any(|end| name.to_ascii_lowercase().ends_with(end))
+}
+
+/// Whether a name is written as those of variables are.
+pub fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
 /// Whether a word may be a key: it begins as those of well-known services do, or is long and as if thrown with dice.

@@ -82,7 +82,10 @@ fn complaint(file: &Path, text: &str, key: &str, error: &Error) -> Complaint {
             Complaint::new(file, text, at, key, what).did_you_mean(variant, expected)
         }
         Error::DuplicateMappingKey { key: twice, .. } => {
-            let twice = twice.as_deref().unwrap_or("a key");
+            let twice = twice
+                .as_deref()
+                .filter(|name| !masked::is_of_variables(key) || masked::is_variable(name))
+                .unwrap_or("a key");
             about(format!("{twice} stands twice")).fix("keep one of the two")
         }
         other => {
@@ -216,6 +219,32 @@ mod tests {
         "#);
     }
 
+    /// However the block of variables is wrong.
+    #[test]
+    fn the_value_of_a_variable_is_not_printed() {
+        for wrong in [
+            "{TOKEN:hunter2}",
+            "{TOKEN : hunter2, X: [a]}",
+            "{X: [a], TOKEN: x,hunter2}",
+            "[TOKEN=hunter2]",
+            "\n      TOKEN:hunter2",
+            "\n      TOKEN=hunter2",
+            "\n      - TOKEN=hunter2",
+            "\n      TOKEN:\n        - hunter2",
+            "\n      TOKEN:\n        a: hunter2",
+            "\n      TOKEN: |\n         x\n       hunter2",
+            "\n      TOKEN: \"x\n        hunter2\"x",
+            "\n      TOKEN: a: hunter2",
+            "\n      TOKEN: x, hunter2\n      TOKEN: x, hunter2",
+            "\n      my-token: [hunter2]",
+            "\n      hunter2: [x]",
+            "{'TOKEN=hunter2': x}",
+        ] {
+            let told = told(&format!("steps:\n  a:\n    run: [x]\n    env: {wrong}\n"));
+            assert!(!told.contains("hunter2") && told.contains("steps.a.env"), "{wrong}: {told}");
+        }
+    }
+
     #[test]
     fn a_key_that_stands_there_is_not_printed() {
         let entry = "name: a, upstream: 'https://a.example', base_url_env: U, key_env: K";
@@ -245,6 +274,18 @@ mod tests {
             for place in ["", "sandbox:\n  allow_read: ", "steps:\n  s:\n    run: [x]\n    setup: "] {
                 assert!(read("k".as_ref(), format!("{place}{what}\n").as_bytes()).is_err(), "{place}{:.80}", what);
             }
+        }
+        // Thousands of things that are wrong, in a long line or far below.
+        let steps = "steps:\n  s:\n    run: [x]\n    repos: ";
+        let many = |repo: &str| (0..1_000).map(|n| format!("{repo}{n}")).collect::<Vec<_>>();
+        let known: String = many("a-long-name-").iter().map(|name| format!("  {name}: {{path: /r}}\n")).collect();
+        let list = format!("[{}]", many("a-lang-name-").join(","));
+        for text in [
+            format!("{steps}{list}"),
+            format!("{}{steps}\n      - {}", "\n".repeat(100_000), many("b").join("\n      - ")),
+            format!("repos:\n{known}{steps}{list}"),
+        ] {
+            assert!(read("k".as_ref(), text.as_bytes()).is_err());
         }
         for bad in [&b"steps: \xff"[..], &vec![b' '; MAX + 1], b"\0", b"- a", b"x: !!binary _"] {
             assert!(read("k".as_ref(), bad).is_err());

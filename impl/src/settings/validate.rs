@@ -41,6 +41,9 @@ pub fn check(settings: &Settings) -> Vec<Wrong> {
     check.wrong
 }
 
+/// Things that are wrong are looked for until there are so many: ten are told.
+const MOST: usize = 50;
+
 /// The rule for names of repositories, steps and attempts, in words.
 pub const NAME: &str = "1 to 64 letters, digits, dots, dashes and underscores; no dot or dash first, no two dots, no dot or .lock at the end";
 
@@ -61,9 +64,13 @@ impl Check<'_> {
     fn tell(&mut self, key: &Key, what: impl Into<String>, fix: impl Into<String>) {
         let one = Wrong { key: key.clone(), what: what.into(), fix: fix.into() };
         // What the factory's block has, each step meets again.
-        if !self.wrong.contains(&one) {
+        if !self.is_full() && !self.wrong.contains(&one) {
             self.wrong.push(one);
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.wrong.len() >= MOST
     }
 
     fn name(&mut self, name: &str, key: &Key) {
@@ -153,6 +160,9 @@ impl Check<'_> {
 
     fn step(&mut self, step: &Step, key: &Key) {
         for (i, repo) in step.repos.iter().enumerate() {
+            if self.is_full() {
+                break;
+            }
             let key = key.below("repos").entry(i);
             if !self.settings.repos.contains_key(&repo.value) {
                 let known: Vec<&str> = self.settings.repos.keys().map(String::as_str).collect();
@@ -170,7 +180,8 @@ impl Check<'_> {
                 let fix = "NAME: value, without = in the name and NUL bytes";
                 self.tell(
                     &key.below("env").below(name).itself(),
-                    format!("{:?} cannot be a variable", printable(name, 80)),
+                    // What stands behind the first = is its value.
+                    format!("{:?} cannot be a variable", printable(name.split('=').next().unwrap_or_default(), 80)),
                     fix,
                 );
             }

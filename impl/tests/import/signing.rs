@@ -76,6 +76,21 @@ fn a_signature_of_the_step_is_taken_out() {
 }
 
 #[test]
+fn a_parent_in_capitals_is_signed_as_well() {
+    let ground = signing("sha1", "ed25519");
+    ground.commit("one", "1\n");
+    let parent = ground.step(&["rev-parse", "HEAD"]).trim().to_uppercase();
+    let tree = ground.step(&["rev-parse", "HEAD^{tree}"]);
+    let commit = format!("tree {tree}parent {parent}\nauthor a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\ntwo\n");
+    let two = ground.object("commit", commit.as_bytes());
+    ground.set_own(&two);
+    assert_eq!(ground.imported().signed, 2);
+    let new = ground.real(&["rev-list", "kusaw/a/main", "^main"]);
+    assert_eq!(new.lines().count(), 2);
+    assert!(new.lines().all(|id| is_good(&ground, id)), "{new}");
+}
+
+#[test]
 fn begun_again_it_comes_to_the_same_commits() {
     // ECDSA's signatures are another each time.
     let ground = signing("sha1", "ecdsa");

@@ -23,7 +23,8 @@ pub fn unsigned(commit: &[u8], made: &HashMap<String, String>) -> Vec<u8> {
             continue;
         }
         let parent = line.strip_prefix(b"parent ").and_then(|id| str::from_utf8(id.trim_ascii_end()).ok());
-        match parent.and_then(|id| made.get(id)) {
+        // git takes an id in either case.
+        match parent.and_then(|id| made.get(&id.to_ascii_lowercase())) {
             Some(id) => bytes.extend(format!("parent {id}\n").bytes()),
             None => bytes.extend(line),
         }
@@ -53,7 +54,7 @@ fn end_of_headers(commit: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    const COMMIT: &[u8] = b"tree t\nparent one\nparent two\nauthor a\ncommitter c\ngpgsig -----BEGIN\n x\n -----END\nmergetag object o\n \
+    const COMMIT: &[u8] = b"tree t\nparent One\nparent two\nauthor a\ncommitter c\ngpgsig -----BEGIN\n x\n -----END\nmergetag object o\n \
         parent one\nencoding latin1\ngpgsig-sha256 y\n z\n\nparent one\ngpgsig in words\n";
 
     #[test]

@@ -89,9 +89,9 @@ impl Quarantine {
     }
 
     /// What is new in those ids, as git's lists of revisions have it.
-    pub fn revisions<'a>(&self, tips: impl Iterator<Item = &'a str>) -> String {
+    pub fn revisions(&self, tips: impl Iterator<Item = impl AsRef<str>>) -> String {
         let known = self.known.iter().map(|id| format!("^{id}\n"));
-        tips.map(|id| format!("{id}\n")).chain(known).collect()
+        tips.map(|id| format!("{}\n", id.as_ref())).chain(known).collect()
     }
 
     /// The packs: one, or none.

@@ -3,7 +3,7 @@
 //! not stay. What was signed is written down first, so that a killed import finds its branches again: not every kind of key
 //! signs the same bytes twice alike.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ pub fn all(
     watch: &Watch,
 ) -> Result<(Signed, Vec<PathBuf>), Fault> {
     let failed = Fault::failed("signing");
-    let ids = oldest_first(quarantine, wanted, watch)?;
+    let ids = oldest_first(quarantine, wanted.tips(), watch)?;
     let names: Vec<&[u8]> = ids.iter().map(String::as_bytes).collect();
     let mut made: HashMap<String, String> = HashMap::new();
     batch::each(quarantine, &names, LARGEST, watch, &mut |number, bytes| {
@@ -95,6 +95,11 @@ pub fn all(
     // One that the repository had already is somebody else's, and stays as it is.
     let stands = |id: &str| made.get(id).cloned().unwrap_or_else(|| id.to_string());
     let tips: BTreeMap<String, String> = wanted.tips().map(|id| (id.to_string(), stands(id))).collect();
+    // Whatever way a commit has to name a parent: none comes along as the step made it.
+    let signed: HashSet<&String> = made.values().collect();
+    if let Some(id) = oldest_first(quarantine, tips.values(), watch)?.iter().find(|id| !signed.contains(id)) {
+        return Err(Fault::new(Code::ObjectsBad, format!("{id} would come along without a signature")));
+    }
     let packs = match made.is_empty() {
         true => Vec::new(),
         false => vec![pack(quarantine, &tips, &store.import().join("signed.pack"), watch)?],
@@ -104,11 +109,15 @@ pub fn all(
     Ok((signed, packs))
 }
 
-/// The new commits, each after its parents.
-fn oldest_first(quarantine: &Quarantine, wanted: &Wanted, watch: &Watch) -> Result<Vec<String>, Fault> {
+/// The new commits in those ids, each after its parents.
+fn oldest_first(
+    quarantine: &Quarantine,
+    tips: impl Iterator<Item = impl AsRef<str>>,
+    watch: &Watch,
+) -> Result<Vec<String>, Fault> {
     let git = quarantine.git().command(["rev-list", "--topo-order", "--reverse", "--stdin"]);
     let git = git.map_err(|said| Fault::new(Code::Failed, said))?;
-    let revisions = quarantine.revisions(wanted.tips());
+    let revisions = quarantine.revisions(tips);
     let said = run::run(git, revisions.as_bytes(), Code::ObjectsMissing, "rev-list", watch)?;
     Ok(String::from_utf8_lossy(&said).lines().map(str::to_string).collect())
 }
@@ -137,7 +146,7 @@ fn pack(quarantine: &Quarantine, tips: &BTreeMap<String, String>, to: &Path, wat
     let failed = Fault::failed(to.display());
     let packing = ["pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", "--threads=1"];
     let git = quarantine.git().command(packing).map_err(|said| Fault::new(Code::Failed, said))?;
-    let revisions = quarantine.revisions(tips.values().map(String::as_str));
+    let revisions = quarantine.revisions(tips.values());
     let mut file = File::create_new(to).map_err(&failed)?;
     run::stream(git, revisions.as_bytes(), Code::Failed, "pack-objects", watch, &mut |bytes| {
         file.write_all(bytes).map_err(&failed)
