@@ -49,6 +49,26 @@ fn no_folder_on_the_way_to_a_program_in_it_can_be_exchanged() {
     assert_eq!(fs::read_to_string(local.join("notes")).unwrap(), "x\n");
 }
 
+/// A step could have it lead anywhere, and the next attempt would read and replace that.
+#[test]
+fn a_file_of_it_that_lies_in_a_folder_of_it_is_refused() {
+    let factory = agent("touch ~/.claude/mark");
+    let home = factory.home();
+    fs::create_dir(home.join(".claude")).unwrap();
+    fs::write(home.join(".claude/main.json"), "{}").unwrap();
+    symlink(".claude/main.json", home.join(".claude.json")).unwrap();
+    run(&factory, "tools").code(125);
+    assert_eq!(factory.outcome()["reason"], "step-writable-path");
+    assert!(!home.join(".claude/mark").exists());
+    // Where no step can write it is as good as in the home.
+    fs::remove_file(home.join(".claude.json")).unwrap();
+    fs::create_dir(home.join("dotfiles")).unwrap();
+    fs::write(home.join("dotfiles/main.json"), "{}").unwrap();
+    symlink("dotfiles/main.json", home.join(".claude.json")).unwrap();
+    fs::remove_dir_all(factory.attempt()).unwrap();
+    run(&factory, "tools").code(0);
+}
+
 #[test]
 fn setup_is_not_run_for_an_agent_that_is_not_there() {
     let factory = agent("true");

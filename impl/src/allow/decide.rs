@@ -12,7 +12,6 @@ use super::entry::{Entry, Kind};
 use super::facts::{Alone, Asked, Facts, Refused};
 use super::shown::Shown;
 use super::state::StateFile;
-use super::walk::What;
 use crate::outcome::{Reason, Refusal};
 
 /// Most mounts for entries. bubblewrap 0.8 reads the whole mount table for every mount: 300 take about 0.2 s, 500 twice as
@@ -44,8 +43,8 @@ pub fn allowed(asked: &[Asked], facts: &Facts) -> Result<Allowed, Refusal> {
     let mut links = BTreeSet::new();
     for (one, verdict) in asked.iter().zip(judge(asked, facts)) {
         let verdict = verdict.map_err(|refused| refused.of(&one.entry))?;
-        if let (Kind::State, Ok(end)) = (one.entry.kind, &one.walk.end)
-            && end.what == What::File
+        if let Ok(end) = one.walk.end.as_ref()
+            && one.is_file_of_state()
         {
             let named = PathBuf::from(&one.entry.written);
             allowed.files.push(StateFile { named, real: end.path.clone(), is: end.is });

@@ -24,6 +24,13 @@ pub struct Asked {
     pub walk: Rc<Walk>,
 }
 
+impl Asked {
+    /// Whether it is exchanged, and not mounted.
+    pub fn is_file_of_state(&self) -> bool {
+        self.entry.kind == Kind::State && self.walk.end.as_ref().is_ok_and(|end| end.what == What::File)
+    }
+}
+
 /// Facts of the host. All paths are real.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {

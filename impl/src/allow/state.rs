@@ -9,7 +9,7 @@ use kusaw_enter::place::Identity;
 use super::danger::{self, Danger};
 use super::decide::Allowed;
 use super::entry::{Entry, Kind};
-use super::facts::{Asked, Facts};
+use super::facts::{Alone, Asked, Facts};
 use super::guard::Guard;
 use super::inner;
 use super::walk::{End, What, walk};
@@ -59,8 +59,14 @@ pub fn check(asked: &[Asked], facts: &Facts, dangers: &[Danger]) -> Result<(), R
             let detail = one_line(&format!("{}: {:?}: {why}", one.entry.key, one.entry.written));
             Err(Refusal { fix: Some(one_line(&fix)), ..Refusal::new(reason, detail) })
         };
-        if let Err(refused) = facts.alone(one) {
-            return refuse(refused.reason, &refused.why);
+        match facts.alone(one) {
+            Err(refused) => return refuse(refused.reason, &refused.why),
+            // A file is read and replaced outside, wherever a step has made it lead: that a folder with it is shown does not help.
+            Ok(Alone::Loose(place, outer)) if one.is_file_of_state() => {
+                let why = format!("{} lies in {}, which a step can write", place.display(), outer.display());
+                return refuse(Reason::StepWritablePath, &format!("{why}: it can become a link"));
+            }
+            Ok(_) => {}
         }
         match &one.walk.end {
             Ok(end) if !matches!(end.what, What::Folder | What::File) => {

@@ -28,15 +28,22 @@ impl Complaint {
     /// A complaint about `text` of `file` at a place in it.
     pub fn new(file: &Path, text: &str, at: (u64, u64), key: &str, what: impl Into<String>) -> Complaint {
         let line = (at.0 as usize).checked_sub(1).and_then(|n| text.lines().nth(n)).unwrap_or("");
-        let line = if masked::is_of_variables(key) { masked::line_of_variables(line) } else { masked::line(line) };
         Complaint {
             what: printable(&masked::words(&what.into()), 400),
-            key: printable(&masked::key(key), 200),
+            key: printable(key, 200),
             file: file.display().to_string(),
             at,
-            line: printable(&line, 160),
+            line: printable(&masked::line(line), 160),
             fix: None,
         }
+    }
+
+    /// The same without what may be a value, where the form of a step's variables is wrong: then it may stand anywhere.
+    pub fn without_values(self) -> Complaint {
+        if !masked::is_of_variables(&self.key) {
+            return self;
+        }
+        Complaint { key: masked::key(&self.key), line: masked::line_of_variables(&self.line), ..self }
     }
 
     /// The same with a fix.

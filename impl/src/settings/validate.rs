@@ -180,8 +180,7 @@ impl Check<'_> {
                 let fix = "NAME: value, without = in the name and NUL bytes";
                 self.tell(
                     &key.below("env").below(name).itself(),
-                    // What stands behind the first = is its value.
-                    format!("{:?} cannot be a variable", printable(name.split('=').next().unwrap_or_default(), 80)),
+                    format!("{:?} cannot be a variable", printable(name, 80)),
                     fix,
                 );
             }
