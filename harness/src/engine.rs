@@ -17,7 +17,7 @@ use gherkin::Feature;
 use crate::driver::Manifest;
 use crate::features::Case;
 use crate::lab::{DRIVER, Lab, home, keyring, services};
-use crate::record::{LaunchLine, Recorder, ScenarioLine};
+use crate::record::{LaunchLine, Recorder, ScenarioLine, millis};
 use crate::scene::Scene;
 use crate::text::print;
 use crate::verdict::{Course, Facts, judge};
@@ -66,7 +66,7 @@ pub fn run(
             if let (false, Some(scene)) = (progress.keep, &scene) {
                 home::clear(&scene.nonce);
             }
-            line.ms = hook_began.borrow().get(&case.name()).map_or(0, |t| t.elapsed().as_millis());
+            line.ms = hook_began.borrow().get(&case.name()).map_or(0, |t| millis(t.elapsed()));
             let mut recorder = shared.borrow_mut();
             progress.show(&line, recorder.lines.len() + 1);
             if let Err(e) = recorder.add(line) {

@@ -20,19 +20,19 @@ const KNOBS: &[(&str, &str)] = &[
 ];
 
 /// The facts, by name; read on the real host, because namespaces have values of their own.
-pub fn facts() -> BTreeMap<&'static str, String> {
-    let mut facts = BTreeMap::new();
-    facts.insert("os", std::env::consts::OS.to_owned());
-    facts.insert("arch", std::env::consts::ARCH.to_owned());
+pub fn facts() -> BTreeMap<String, String> {
+    let mut facts: BTreeMap<String, String> = BTreeMap::new();
+    facts.insert("os".to_owned(), std::env::consts::OS.to_owned());
+    facts.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
     if let Ok(name) = nix::sys::utsname::uname() {
-        facts.insert("kernel", name.release().to_string_lossy().into_owned());
+        facts.insert("kernel".to_owned(), name.release().to_string_lossy().into_owned());
     }
     for (name, path) in KNOBS {
         let value = std::fs::read_to_string(path).map_or_else(|_| "absent".to_owned(), |v| v.trim().to_owned());
-        facts.insert(name, value);
+        facts.insert((*name).to_owned(), value);
     }
-    facts.insert("landlock_abi", landlock_abi().to_string());
-    facts.insert("cores", std::thread::available_parallelism().map_or(1, usize::from).to_string());
+    facts.insert("landlock_abi".to_owned(), landlock_abi().to_string());
+    facts.insert("cores".to_owned(), std::thread::available_parallelism().map_or(1, usize::from).to_string());
     facts
 }
 

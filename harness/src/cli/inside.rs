@@ -10,7 +10,7 @@ use crate::engine::{self, Progress};
 use crate::lab::programs::Folder;
 use crate::lab::root::Supplies;
 use crate::lab::{DRIVER, DRIVER_BIN, Lab, OTHER_BUBBLEWRAP, PROBE, UID};
-use crate::record::{RECORD, Recorder, Run};
+use crate::record::{RECORD, Recorder, Run, millis};
 use crate::scene::{CONTEXT, Context};
 use crate::text::print;
 use crate::verdict::Verdict;
@@ -27,7 +27,7 @@ pub fn inside(
 ) -> Result<u8, String> {
     let Prepared { catalogue, manifest, supplies, commit, mut facts, .. } = prepared;
     if let Some(version) = lab.backend.as_deref().and_then(|b| host::first_line(b, &["--version"])) {
-        facts.insert("backend", version);
+        facts.insert("backend".to_owned(), version);
     }
     let blocked = engine::missing(&manifest);
     features::mark_not_asked(&mut features, &manifest, &catalogue, blocked.as_deref());
@@ -38,7 +38,10 @@ pub fn inside(
         driver: manifest.name.clone(),
         driver_version: smoke::version(&manifest),
         driver_kind: manifest.kind,
-        start: lab.start.word(),
+        homepage: manifest.homepage.clone(),
+        about: manifest.about.clone(),
+        sources: manifest.sources.clone(),
+        start: lab.start.word().to_owned(),
         uid: UID,
         host: facts,
         digests: digests(&supplies, lab),
@@ -55,7 +58,7 @@ pub fn inside(
     let began = Instant::now();
     let mut recorder = engine::run(features, &manifest, recorder, jobs, progress)?;
     let took = began.elapsed();
-    recorder.end(took.as_millis()).map_err(|e| format!("the record: {e}"))?;
+    recorder.end(millis(took)).map_err(|e| format!("the record: {e}"))?;
     let mut lines = std::mem::take(&mut recorder.lines);
     lines.sort_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
     print(&summary::terminal(&run, &lines, &catalogue, took.as_secs_f64(), summary::Style::of_stdout()));

@@ -133,7 +133,7 @@ struct Prepared {
     manifest: Manifest,
     supplies: Supplies,
     commit: Option<String>,
-    facts: std::collections::BTreeMap<&'static str, String>,
+    facts: std::collections::BTreeMap<String, String>,
 }
 
 fn prepare(args: &RunArgs) -> Result<Prepared, String> {

@@ -74,6 +74,9 @@ pub struct Manifest {
     /// Where its claims are documented.
     #[serde(default)]
     pub homepage: String,
+    /// In which configuration it is judged, and why in this one.
+    #[serde(default)]
+    pub about: String,
     /// Prints its version (argv of templates).
     #[serde(default)]
     pub version: Vec<String>,
@@ -116,6 +119,9 @@ pub struct Manifest {
     /// Guarantees it claims.
     #[serde(default)]
     pub claims: Vec<String>,
+    /// The words of its documentation that a claim rests on, by guarantee, and where they stand.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
     /// Whether it also claims the scenarios tagged `@extra`.
     #[serde(default)]
     pub extras: bool,
@@ -162,6 +168,9 @@ impl Manifest {
             if !self.claims.iter().any(|c| c == entry.guarantee()) {
                 return Err(format!("expect: {} is not claimed, so it cannot be expected to fail", entry.id));
             }
+        }
+        if let Some(id) = self.sources.keys().find(|id| !self.claims.contains(id)) {
+            return Err(format!("sources: {id} is not claimed"));
         }
         self.provide.iter().try_for_each(Part::check)?;
         if let Some(word) = self.offers.iter().find(|word| !OFFERS.contains(&word.as_str())) {

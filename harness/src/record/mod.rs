@@ -3,22 +3,26 @@
 //! First line: the run. Then a line a scenario, with its evidence. Last line: the end, without which the record is not whole.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::features::Case;
 use crate::launch::Launch;
 use crate::verdict::{Control, Finding, Verdict};
 
+mod read;
+mod write;
+
+pub use read::Record;
+pub use write::Recorder;
+
 /// Version of the record's format.
 pub const RECORD: u32 = 1;
 
 /// The first line.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Run {
     /// Version of the format.
     pub record: u32,
@@ -32,12 +36,18 @@ pub struct Run {
     pub driver_version: Option<String>,
     /// Its kind.
     pub driver_kind: crate::driver::Kind,
+    /// Where its claims are documented.
+    pub homepage: String,
+    /// In which configuration it was judged, and why in this one.
+    pub about: String,
+    /// The words of its documentation that a claim rests on, by guarantee.
+    pub sources: BTreeMap<String, String>,
     /// How the lab was started.
-    pub start: &'static str,
+    pub start: String,
     /// The user in the lab.
     pub uid: u32,
     /// Facts of the host: kernel, versions, knobs that matter.
-    pub host: BTreeMap<&'static str, String>,
+    pub host: BTreeMap<String, String>,
     /// SHA-256 of the programs.
     pub digests: BTreeMap<String, String>,
     /// When it began (RFC 3339, UTC).
@@ -47,7 +57,7 @@ pub struct Run {
 }
 
 /// A line a scenario.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct ScenarioLine {
     /// The guarantee.
     pub id: String,
@@ -72,11 +82,11 @@ pub struct ScenarioLine {
     /// What was launched and what it did.
     pub launches: Vec<LaunchLine>,
     /// Milliseconds.
-    pub ms: u128,
+    pub ms: u64,
 }
 
 /// One launch as evidence.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct LaunchLine {
     /// What was started.
     pub argv: Vec<String>,
@@ -89,7 +99,7 @@ pub struct LaunchLine {
     /// What it complained, cut.
     pub stderr: String,
     /// Milliseconds.
-    pub ms: u128,
+    pub ms: u64,
 }
 
 impl LaunchLine {
@@ -106,20 +116,20 @@ impl LaunchLine {
             exit: launch.exit,
             probe: probe.map(line).collect(),
             stderr: crate::text::line(&launch.stderr, 600),
-            ms: launch.took.as_millis(),
+            ms: millis(launch.took),
         }
     }
 }
 
 /// The last line.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct End {
     /// Whether the run came to its end.
     pub end: bool,
     /// Number of scenarios by verdict.
-    pub verdicts: BTreeMap<&'static str, usize>,
+    pub verdicts: BTreeMap<String, usize>,
     /// Milliseconds.
-    pub ms: u128,
+    pub ms: u64,
 }
 
 impl ScenarioLine {
@@ -143,7 +153,7 @@ impl ScenarioLine {
 }
 
 /// Any line of the record.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(title = "Record")]
 pub enum RecordLine {
@@ -155,50 +165,7 @@ pub enum RecordLine {
     End(End),
 }
 
-/// Writes the record, and keeps its lines for the summary.
-#[derive(Debug)]
-pub struct Recorder {
-    file: File,
-    /// The lines so far.
-    pub lines: Vec<ScenarioLine>,
-}
-
-impl Recorder {
-    /// Begins the record.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn begin(file: File, run: &Run) -> io::Result<Self> {
-        let mut recorder = Self { file, lines: Vec::new() };
-        recorder.put(run)?;
-        Ok(recorder)
-    }
-
-    /// Adds a scenario.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn add(&mut self, line: ScenarioLine) -> io::Result<()> {
-        self.put(&line)?;
-        self.lines.push(line);
-        Ok(())
-    }
-
-    /// Ends the record.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn end(&mut self, ms: u128) -> io::Result<()> {
-        let mut verdicts = BTreeMap::new();
-        for line in &self.lines {
-            *verdicts.entry(line.verdict.word()).or_insert(0) += 1;
-        }
-        self.put(&End { end: true, verdicts, ms })
-    }
-
-    fn put(&mut self, line: &impl Serialize) -> io::Result<()> {
-        let mut text = serde_json::to_string(line)?;
-        text.push('\n');
-        self.file.write_all(text.as_bytes())
-    }
+/// Milliseconds, as the record has them.
+pub fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
