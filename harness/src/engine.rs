@@ -5,7 +5,6 @@
 
 use std::cell::RefCell;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -16,7 +15,7 @@ use gherkin::Feature;
 
 use crate::driver::Manifest;
 use crate::features::Case;
-use crate::lab::{DRIVER, Lab, home, keyring, services};
+use crate::lab::{home, keyring, services};
 use crate::record::{LaunchLine, Recorder, ScenarioLine, millis};
 use crate::scene::Scene;
 use crate::text::print;
@@ -170,13 +169,3 @@ impl cucumber::Writer<Scene> for Silent {
 }
 
 impl writer::Normalized for Silent {}
-
-/// Which of the driver's needs are not on the lab's PATH, which of its folders are not there, and the fix.
-pub fn missing(manifest: &Manifest) -> Option<String> {
-    let mut lacking: Vec<String> = manifest.needs.iter().filter(|name| Lab::which(name).is_none()).cloned().collect();
-    let absent = |path: &&PathBuf| path.file_name().is_some_and(|name| !Path::new(DRIVER).join(name).is_dir());
-    let folders = manifest.provide.iter().filter_map(|part| part.folder.as_ref()).filter(absent);
-    lacking.extend(folders.map(|path| path.display().to_string()));
-    let fix = manifest.provide.iter().find_map(|part| part.made_by.as_deref()).unwrap_or("make setup");
-    (!lacking.is_empty()).then(|| format!("not installed: {}; `{fix}` installs it", lacking.join(", ")))
-}

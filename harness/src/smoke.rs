@@ -12,7 +12,7 @@ pub fn run(lab: &Lab, manifest: &Manifest) -> u8 {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return 1;
     };
-    if let Some(why) = crate::engine::missing(manifest) {
+    if let Some(why) = crate::available::why_not(lab, manifest) {
         eprintln!("{}: blocked: {why}", manifest.name);
         return crate::lab::namespaces::BLOCKED;
     }

@@ -14,7 +14,7 @@ use crate::record::{RECORD, Recorder, Run, millis};
 use crate::scene::{CONTEXT, Context};
 use crate::text::print;
 use crate::verdict::Verdict;
-use crate::{features, host, smoke, summary};
+use crate::{available, features, host, smoke, summary};
 
 /// Runs the selected features; the exit code.
 pub fn inside(
@@ -29,7 +29,7 @@ pub fn inside(
     if let Some(version) = lab.backend.as_deref().and_then(|b| host::first_line(b, &["--version"])) {
         facts.insert("backend".to_owned(), version);
     }
-    let blocked = engine::missing(&manifest);
+    let blocked = available::why_not(lab, &manifest);
     features::mark_not_asked(&mut features, &manifest, &catalogue, blocked.as_deref());
     let run = Run {
         record: RECORD,

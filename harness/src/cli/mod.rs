@@ -144,6 +144,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, String> {
     let supplies = Supplies {
         suite: source.suite(&root)?,
         programs: source.provide(&root, &manifest)?,
+        set_user_id: programs::set_user_id(&manifest),
         folders: programs::folders(&root, &manifest),
         agents: Vec::new(),
         backend: manifest.backend.clone(),

@@ -85,6 +85,10 @@ pub struct Manifest {
     /// Programs it needs on PATH.
     #[serde(default)]
     pub needs: Vec<String>,
+    /// Ends with 0 where it can be asked (argv of templates: `{{program}}`, `{{home}}`, `{{uid}}`); run once in the lab, before
+    /// the scenarios. Else the whole driver is blocked, and what it prints to stderr is the reason and the fix.
+    #[serde(default)]
+    pub available: Vec<String>,
     /// The sandbox program it starts, found on PATH; faults are made in it.
     #[serde(default)]
     pub backend: Option<String>,

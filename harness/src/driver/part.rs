@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What the harness puts into the lab for a driver: a program or file into `/opt/driver/bin`, or a folder as
-/// `/opt/driver/NAME`.
+/// What the harness puts into the lab for a driver: a program or file into `/opt/driver/bin`, a folder as
+/// `/opt/driver/NAME`, or a set-user-ID program into `/opt/driver/set-user-id`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -25,6 +25,11 @@ pub struct Part {
     /// The command that makes that folder and installs what the driver needs; told where something is missing.
     #[serde(default)]
     pub made_by: Option<String>,
+    /// A program of the system that its package makes set-user-ID root. The lab shows the system without such bits, so it
+    /// gets this one as a copy, where root starts the suite; a suite that a user starts cannot show it, and the driver is
+    /// blocked.
+    #[serde(default)]
+    pub set_user_id: Option<String>,
 }
 
 impl Part {
@@ -32,7 +37,7 @@ impl Part {
     pub fn name(&self) -> String {
         let path = self.file.as_deref().or(self.folder.as_deref());
         let file = || path.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
-        self.cargo.clone().or_else(file).unwrap_or_default()
+        self.cargo.clone().or_else(|| self.set_user_id.clone()).or_else(file).unwrap_or_default()
     }
 
     /// Whether it is one thing, and complete.
@@ -40,15 +45,18 @@ impl Part {
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self) -> Result<(), String> {
-        let kinds = [self.cargo.is_some(), self.file.is_some(), self.folder.is_some()];
+        let kinds = [self.cargo.is_some(), self.file.is_some(), self.folder.is_some(), self.set_user_id.is_some()];
         if kinds.iter().filter(|k| **k).count() != 1 {
-            return Err("provide: an entry has one of cargo:, file: and folder:".to_owned());
+            return Err("provide: an entry has one of cargo:, file:, folder: and set_user_id:".to_owned());
         }
-        if self.folder.is_some() != self.made_by.is_some() {
-            return Err(format!("provide: {}: a folder, and only that, has made_by:", self.name()));
+        if self.set_user_id.as_ref().is_some_and(|name| name.is_empty() || name.contains('/')) {
+            return Err("provide: set_user_id: is the name of a program of the system, not a path".to_owned());
         }
-        if self.folder.is_some() && matches!(self.name().as_str(), "" | "bin") {
-            return Err("provide: a folder has a name other than bin, which is where programs lie".to_owned());
+        if (self.folder.is_some() || self.set_user_id.is_some()) != self.made_by.is_some() {
+            return Err(format!("provide: {}: a folder or set_user_id:, and only those, has made_by:", self.name()));
+        }
+        if self.folder.is_some() && matches!(self.name().as_str(), "" | "bin" | "set-user-id") {
+            return Err("provide: a folder has a name other than bin and set-user-id, where programs lie".to_owned());
         }
         Ok(())
     }
@@ -67,8 +75,17 @@ mod tests {
         };
         assert_eq!(check("{folder: target/peers/x, made_by: ci/peers x}"), ("x".to_owned(), Ok(())));
         assert_eq!(check("{file: a/letter}"), ("letter".to_owned(), Ok(())));
+        assert_eq!(check("{set_user_id: jail, made_by: ci/peers jail}"), ("jail".to_owned(), Ok(())));
         for wrong in
-            ["{}", "{cargo: a, file: b}", "{folder: a/x}", "{file: a, made_by: b}", "{folder: a/bin, made_by: b}"]
+            [
+                "{}",
+                "{cargo: a, file: b}",
+                "{folder: a/x}",
+                "{file: a, made_by: b}",
+                "{folder: a/bin, made_by: b}",
+                "{set_user_id: /usr/bin/jail, made_by: b}",
+                "{set_user_id: jail}",
+            ]
         {
             assert!(check(wrong).1.is_err(), "{wrong}");
         }

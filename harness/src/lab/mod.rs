@@ -44,6 +44,8 @@ pub const SYSTEM_FOLDERS: &[&str] = &["/etc/data", "/usr/local/games"];
 pub const DRIVER: &str = "/opt/driver";
 /// Where its programs lie.
 pub const DRIVER_BIN: &str = "/opt/driver/bin";
+/// Where its set-user-ID programs lie.
+pub const DRIVER_SET_USER_ID: &str = "/opt/driver/set-user-id";
 /// Where another bubblewrap than the system's lies.
 pub const OTHER_BUBBLEWRAP: &str = "/opt/bubblewrap";
 /// Where the suite's own files lie: the probe, a copy of the real backend, fault scripts.

@@ -48,6 +48,19 @@ pub fn tmpfs(at: &Path, options: &str) -> io::Result<()> {
         .map_err(|e| io::Error::other(format!("tmpfs on {}: {e}", at.display())))
 }
 
+/// A tmpfs without devices, in which set-user-ID bits count, once [`sealed`](seal) read-only.
+pub fn tmpfs_set_user_id(at: &Path) -> io::Result<()> {
+    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NODEV, Some("mode=0755"))
+        .map_err(|e| io::Error::other(format!("tmpfs on {}: {e}", at.display())))
+}
+
+/// Makes that tmpfs read-only.
+pub fn seal(at: &Path) -> io::Result<()> {
+    let flags = MsFlags::MS_REMOUNT | MsFlags::MS_NODEV | MsFlags::MS_RDONLY;
+    mount(None::<&str>, at, None::<&str>, flags, None::<&str>)
+        .map_err(|e| io::Error::other(format!("read-only {}: {e}", at.display())))
+}
+
 /// The flags of a mount that holds no programs.
 pub fn hardened() -> MsFlags {
     MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC

@@ -100,7 +100,7 @@ fn make(supplies: &root::Supplies, engine: impl FnOnce(&Lab) -> u8) -> u8 {
 }
 
 fn pid_one(supplies: &root::Supplies, start: Start, engine: impl FnOnce(&Lab) -> u8) -> u8 {
-    if let Err(e) = die_with_parent().and_then(|()| root::enter(supplies)) {
+    if let Err(e) = die_with_parent().and_then(|()| root::enter(supplies, start)) {
         return blocked("root file system", &e, start);
     }
     let world = match start_world(start) {

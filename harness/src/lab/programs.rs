@@ -3,6 +3,7 @@
 //! The harness runs them; it never links to them.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ impl Source {
         Ok(match (&part.cargo, &part.file) {
             (Some(name), _) => Some(Program::open(name, &self.binary(root, name, part.is_static)?)?),
             (None, Some(file)) => Some(Program::open(&part.name(), &root.join(file))?),
-            (None, None) => None, // a folder
+            (None, None) => None, // a folder, or a program of the system
         })
     }
 
@@ -79,6 +80,25 @@ impl Source {
         }
     }
 }
+
+/// The set-user-ID programs of the system that the manifest names, as far as they are there: files of root, set-user-ID
+/// already. The harness makes nothing set-user-ID that the system has not.
+pub fn set_user_id(manifest: &Manifest) -> Vec<Program> {
+    let named = manifest.provide.iter().filter_map(|part| part.set_user_id.as_deref());
+    named.filter_map(|name| Program::open(name, &root_owned(name)?).ok()).collect()
+}
+
+fn root_owned(name: &str) -> Option<PathBuf> {
+    let paths = ["/usr/bin", "/usr/local/bin", "/bin"].map(|folder| Path::new(folder).join(name));
+    let is_it = |path: &PathBuf| {
+        let meta = std::fs::metadata(path);
+        meta.is_ok_and(|meta| meta.is_file() && meta.uid() == 0 && meta.mode() & SET_USER_ID != 0)
+    };
+    paths.into_iter().find(is_it)
+}
+
+/// S_ISUID, inode(7).
+pub const SET_USER_ID: u32 = 0o4000;
 
 /// The folders of the manifest that are there. One that is not blocks the driver, which is seen in the lab.
 pub fn folders(root: &Path, manifest: &Manifest) -> Vec<Folder> {

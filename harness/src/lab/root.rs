@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd;
 
-use super::mounts::{bind, hardened, read_only, tmpfs};
-use super::programs::{BUBBLEWRAP, Folder, Program};
-use super::{DRIVER, DRIVER_BIN, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, UID, USER};
+use super::mounts::{bind, hardened, read_only, seal, tmpfs, tmpfs_set_user_id};
+use super::programs::{BUBBLEWRAP, Folder, Program, SET_USER_ID};
+use super::{DRIVER, DRIVER_BIN, DRIVER_SET_USER_ID, HOME, Lab, OTHER_BUBBLEWRAP, SUITE, Start, UID, USER};
 use super::{installed, network, services, windows};
 
 /// What the lab is built from; read on the real host, before it is entered.
@@ -19,6 +19,8 @@ use super::{installed, network, services, windows};
 pub struct Supplies {
     /// Programs and files of the driver.
     pub programs: Vec<Program>,
+    /// Set-user-ID programs of the system for the driver.
+    pub set_user_id: Vec<Program>,
     /// Folders of the driver.
     pub folders: Vec<Folder>,
     /// Agents that lie ready, each shown as its own installer lays it down.
@@ -42,7 +44,7 @@ const LOCALTIME: &str = concat!(
 );
 
 /// Makes the root and enters it. Afterwards the host's own root is gone from this mount namespace.
-pub fn enter(supplies: &Supplies) -> io::Result<()> {
+pub fn enter(supplies: &Supplies, start: Start) -> io::Result<()> {
     unistd::sethostname("devbox")?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     let (folders, agents) = (open(&supplies.folders)?, open(&supplies.agents)?);
@@ -53,6 +55,9 @@ pub fn enter(supplies: &Supplies) -> io::Result<()> {
     devices(&new.join("dev"))?;
     places(new)?;
     install(supplies, new)?;
+    if start == Start::Root {
+        set_user_id(&supplies.set_user_id, new)?;
+    }
     folders.iter().try_for_each(|(name, folder)| show(folder, &below(new, DRIVER).join(name)))?;
     agents.iter().try_for_each(|(name, folder)| show_agent(folder, name, new))?;
     mount(Some("proc"), &new.join("proc"), Some("proc"), hardened(), None::<&str>)?;
@@ -205,6 +210,22 @@ fn install(supplies: &Supplies, new: &Path) -> io::Result<()> {
     supplies.suite.iter().try_for_each(|program| place(program, &below(new, SUITE)))?;
     supplies.programs.iter().try_for_each(|program| place(program, &below(new, DRIVER_BIN)))?;
     if supplies.bubblewrap.is_empty() { Ok(()) } else { other_bubblewrap(&supplies.bubblewrap, new) }
+}
+
+/// The one place of the lab where set-user-ID bits count: what a driver's package installs so. A user cannot make it, and
+/// there is none where no driver asks for it.
+fn set_user_id(programs: &[Program], new: &Path) -> io::Result<()> {
+    if programs.is_empty() {
+        return Ok(());
+    }
+    let here = below(new, DRIVER_SET_USER_ID);
+    folder(&here, 0o755)?;
+    tmpfs_set_user_id(&here)?;
+    for program in programs {
+        place(program, &here)?;
+        fs::set_permissions(here.join(&program.name), Permissions::from_mode(SET_USER_ID | 0o755))?;
+    }
+    seal(&here)
 }
 
 /// Lays another bubblewrap over the system's file, whatever path leads there. With a loader of its own it starts through
