@@ -54,6 +54,8 @@ enum Command {
     },
     /// Prove that a driver can run a command and pass argv, environment, output and exit codes.
     Smoke(RunArgs),
+    /// Break the reference on purpose, one guarantee at a time, and see whether its scenarios notice.
+    Saboteurs(crate::saboteurs::Args),
 }
 
 /// The published formats.
@@ -112,6 +114,7 @@ pub fn main() -> ExitCode {
         Some(Command::Smoke(args)) => {
             prepare(&args).map(|p| ExitCode::from(run_inside(&p.supplies.clone(), |lab| smoke::run(lab, &p.manifest))))
         }
+        Some(Command::Saboteurs(args)) => crate::saboteurs::run(&args),
         Some(Command::Run(args)) => run(&args),
         None => run(&cli.run),
     };

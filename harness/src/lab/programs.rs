@@ -70,7 +70,11 @@ impl Source {
         })
     }
 
-    fn binary(&self, root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
+    /// The path of a program, which is built first where it comes from a checkout.
+    ///
+    /// # Errors
+    /// When it cannot be built or found.
+    pub fn binary(&self, root: &Path, name: &str, is_static: bool) -> Result<PathBuf, String> {
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(name);
