@@ -35,6 +35,7 @@ pub mod plan;
 pub mod probe;
 pub mod raw;
 pub mod record;
+pub mod report;
 pub mod scene;
 pub mod search;
 pub mod smoke;

@@ -1,9 +1,11 @@
-//! The command line: `conformance run | list | smoke`.
+//! The command line: `conformance run | list | smoke | report | matrix`.
 //!
 //! Everything that needs the real host (the checkout, cargo, the record) is done here, before the lab is entered.
 
 mod inside;
+mod matrix;
 mod output;
+mod report;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,6 +56,10 @@ enum Command {
     },
     /// Prove that a driver can run a command and pass argv, environment, output and exit codes.
     Smoke(RunArgs),
+    /// One page over the records of several runs: guarantees × implementations.
+    Report(report::ReportArgs),
+    /// Run all drivers, one after another, and report.
+    Matrix(matrix::MatrixArgs),
 }
 
 /// The published formats.
@@ -112,6 +118,8 @@ pub fn main() -> ExitCode {
         Some(Command::Smoke(args)) => {
             prepare(&args).map(|p| ExitCode::from(run_inside(&p.supplies.clone(), |lab| smoke::run(lab, &p.manifest))))
         }
+        Some(Command::Report(args)) => report::report(&args),
+        Some(Command::Matrix(args)) => matrix::matrix(&args),
         Some(Command::Run(args)) => run(&args),
         None => run(&cli.run),
     };
