@@ -26,16 +26,23 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds, in the order of the document.
+    pub const ALL: [Self; 6] = [Self::Must, Self::Cli, Self::Limit, Self::Interpretation, Self::Contract, Self::Extra];
+
     fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "must" => Self::Must,
-            "cli" => Self::Cli,
-            "limit" => Self::Limit,
-            "interpretation" => Self::Interpretation,
-            "contract" => Self::Contract,
-            "extra" => Self::Extra,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// The word in the catalogue and in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Must => "must",
+            Self::Cli => "cli",
+            Self::Limit => "limit",
+            Self::Interpretation => "interpretation",
+            Self::Contract => "contract",
+            Self::Extra => "extra",
+        }
     }
 
     /// Whether the row counts for a claim of conformance ("k of n musts hold").
@@ -70,6 +77,7 @@ impl Guarantee {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     rows: Vec<Guarantee>,
+    chapters: Vec<(String, String)>,
 }
 
 impl Catalogue {
@@ -89,6 +97,8 @@ impl Catalogue {
     /// When there is no row, an unknown kind, or one id twice.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut rows: Vec<Guarantee> = Vec::new();
+        let headings = text.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(": "));
+        let chapters = headings.map(|(chapter, title)| (chapter.to_owned(), title.to_owned())).collect();
         for line in text.lines() {
             let cells: Vec<&str> = line.trim().trim_matches('|').split(" | ").map(str::trim).collect();
             let [id, platforms, kind, text, words @ ..] = cells.as_slice() else {
@@ -113,12 +123,17 @@ impl Catalogue {
         if rows.is_empty() {
             return Err("no guarantee found".to_owned());
         }
-        Ok(Self { rows })
+        Ok(Self { rows, chapters })
     }
 
     /// The guarantee with this id.
     pub fn get(&self, id: &str) -> Option<&Guarantee> {
         self.rows.iter().find(|row| row.id == id)
+    }
+
+    /// The chapters, in the order of the document: the letters of its ids and its title.
+    pub fn chapters(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.chapters.iter().map(|(chapter, title)| (chapter.as_str(), title.as_str()))
     }
 
     /// All guarantees, in the order of the document.
@@ -143,12 +158,13 @@ mod tests {
 
     #[test]
     fn reads_rows_and_ignores_prose() {
-        let text = "# x\n| id | on |\n|---|---|\n| FS-07 | LWM | must | Nothing can be read. | The real home,~/.ssh |\n| FS-05 | LWM | extra | Nothing left. |  |\n";
+        let text = "# x\n## FS: files\n| id | on |\n|---|---|\n| FS-07 | LWM | must | Nothing can be read. | The real home,~/.ssh |\n| FS-05 | LWM | extra | Nothing left. |  |\n";
         let catalogue = Catalogue::parse(text).unwrap();
         let row = catalogue.get("FS-07").unwrap();
         assert_eq!((row.kind, row.words.as_str(), row.chapter()), (Kind::Must, "The real home,~/.ssh", "FS"));
         assert_eq!(catalogue.get("FS-05").unwrap().words, "");
         assert_eq!(catalogue.iter().count(), 2);
+        assert_eq!(catalogue.chapters().collect::<Vec<_>>(), [("FS", "files")]);
     }
 
     #[test]

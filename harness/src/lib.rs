@@ -36,6 +36,7 @@ pub mod plan;
 pub mod probe;
 pub mod raw;
 pub mod record;
+pub mod report;
 pub mod saboteurs;
 pub mod scene;
 pub mod search;

@@ -33,7 +33,7 @@ pub fn guarantees(features: &[Feature], catalogue: &Catalogue) -> String {
         let Some((path, musts, extras)) = cases.get(&guarantee.id) else {
             continue;
         };
-        let kind = format!("{:?}", guarantee.kind).to_lowercase();
+        let kind = guarantee.kind.word();
         let _ = writeln!(
             out,
             "| {} | {kind} | {} | {} | {} | {extras} | [{path}](../{path}) |",

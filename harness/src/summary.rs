@@ -26,6 +26,21 @@ impl Style {
     }
 }
 
+/// The order in which verdicts matter: a guarantee has the first that one of its scenarios has.
+pub const WORST_FIRST: [Verdict; 11] = [
+    Verdict::Error,
+    Verdict::Timeout,
+    Verdict::Fails,
+    Verdict::UnexpectedPass,
+    Verdict::Inconclusive,
+    Verdict::Blocked,
+    Verdict::ExpectedFailure,
+    Verdict::Moot,
+    Verdict::Holds,
+    Verdict::NotClaimed,
+    Verdict::NotApplicable,
+];
+
 /// One guarantee in a run: its scenarios by verdict.
 #[derive(Debug)]
 pub struct Row<'a> {
@@ -49,19 +64,6 @@ impl Row<'_> {
     /// The verdict on the guarantee: the worst of its scenarios, of those that the driver could be asked.
     pub fn verdict(&self) -> Verdict {
         let verdicts = if self.verdicts.is_empty() { &self.extras } else { &self.verdicts };
-        const WORST_FIRST: [Verdict; 11] = [
-            Verdict::Error,
-            Verdict::Timeout,
-            Verdict::Fails,
-            Verdict::UnexpectedPass,
-            Verdict::Inconclusive,
-            Verdict::Blocked,
-            Verdict::ExpectedFailure,
-            Verdict::Moot,
-            Verdict::Holds,
-            Verdict::NotClaimed,
-            Verdict::NotApplicable,
-        ];
         WORST_FIRST.into_iter().find(|v| verdicts.contains_key(v)).unwrap_or(Verdict::Error)
     }
 }
@@ -86,6 +88,13 @@ pub fn headline(rows: &[Row<'_>]) -> (usize, usize) {
     let here = |r: &&Row<'_>| !r.on_fixtures && r.verdict() != Verdict::NotApplicable;
     let counting: Vec<&Row<'_>> = rows.iter().filter(|r| r.guarantee.kind.counts()).filter(here).collect();
     (counting.iter().filter(|r| r.verdict() == Verdict::Holds).count(), counting.len())
+}
+
+/// How many guarantees hold of those that the driver claims, of whatever kind they are.
+pub fn claims(rows: &[Row<'_>]) -> (usize, usize) {
+    let claimed = |r: &&Row<'_>| !matches!(r.verdict(), Verdict::NotClaimed | Verdict::NotApplicable);
+    let claimed: Vec<Verdict> = rows.iter().filter(claimed).map(Row::verdict).collect();
+    (claimed.iter().filter(|v| **v == Verdict::Holds).count(), claimed.len())
 }
 
 /// The summary for a terminal.
@@ -216,10 +225,14 @@ fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style)
             let _ = writeln!(out, "      stderr  {}", cut(&launch.stderr, 300));
         }
     }
-    let target = if line.file.starts_with(FEATURES) { "conformance" } else { "e2e-agents" };
-    let again = format!("make {target} ARGS='--driver {} --id \"{}/{}\" -v'", run.driver, line.id, line.case);
-    let _ = writeln!(out, "      again   {again}");
+    let _ = writeln!(out, "      again   {}", again(run, line));
     out
+}
+
+/// The command that runs a scenario again.
+pub fn again(run: &Run, line: &ScenarioLine) -> String {
+    let target = if line.file.starts_with(FEATURES) { "conformance" } else { "e2e-agents" };
+    format!("make {target} ARGS='--driver {} --id \"{}/{}\" -v'", run.driver, line.id, line.case)
 }
 
 fn colour(verdict: Verdict) -> &'static str {

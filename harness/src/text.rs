@@ -7,7 +7,8 @@ pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// At most `limit` characters of `bytes` on one line; control characters are escaped, so that they cannot drive a terminal.
+/// At most `limit` characters of `bytes` on one line; control characters are escaped, so that they cannot drive a terminal, and
+/// so are those that are not seen or turn the order of others around.
 pub fn line(bytes: &[u8], limit: usize) -> String {
     let text = String::from_utf8_lossy(bytes);
     let trimmed = text.trim();
@@ -15,7 +16,7 @@ pub fn line(bytes: &[u8], limit: usize) -> String {
     for c in trimmed.chars().take(limit) {
         match c {
             '\n' => out.push_str(" / "),
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if c.is_control() || is_unseen(c) => out.extend(c.escape_default()),
             c => out.push(c),
         }
     }
@@ -25,11 +26,18 @@ pub fn line(bytes: &[u8], limit: usize) -> String {
     out
 }
 
+/// Characters of format: of no width, or changing the direction of what follows (Unicode TR 36, 2.5; CVE-2021-42574).
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn control_characters_are_shown() {
         assert_eq!(super::line(b"a\nb\x1b[31m", 80), "a / b\\u{1b}[31m");
         assert_eq!(super::line(b"abcdef", 3), "abc…");
+        assert_eq!(super::line("a\u{202e}b\u{200b}".as_bytes(), 80), "a\\u{202e}b\\u{200b}");
     }
 }

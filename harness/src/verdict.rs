@@ -136,7 +136,7 @@ pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
     let proves_nothing = matches!(seen, Verdict::Timeout | Verdict::Inconclusive);
     match facts.expected {
         _ if !facts.claimed && (proves_nothing || matches!(seen, Verdict::Holds | Verdict::Fails)) => {
-            (Verdict::NotClaimed, format!("seen: {}; {why}", seen.word()))
+            (Verdict::NotClaimed, format!("{SEEN}{}; {why}", seen.word()))
         }
         Some((expected, reason)) if seen == expected => (Verdict::ExpectedFailure, format!("{reason}; seen: {why}")),
         Some((_, reason)) if seen == Verdict::Holds => {
@@ -145,6 +145,13 @@ pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
         _ => (seen, why),
     }
 }
+
+/// What was seen of a scenario that is not claimed, by the sentence that explains its verdict; none where it could not be asked.
+pub fn seen_unclaimed(why: &str) -> Option<&str> {
+    why.strip_prefix(SEEN)?.split_once(';').map(|(word, _)| word)
+}
+
+const SEEN: &str = "seen: ";
 
 fn see(facts: &Facts<'_>) -> (Verdict, String) {
     // A secret that arrived has arrived, whatever became of the probe, the control or the clock.
@@ -217,6 +224,9 @@ mod tests {
         assert_eq!(verdict(true, false, &[finding(false)], &good), Verdict::Fails);
         assert_eq!(verdict(false, false, &[finding(false)], &good), Verdict::NotClaimed);
         assert_eq!(verdict(false, false, &[finding(true)], &good), Verdict::NotClaimed);
+        let facts = Facts { findings: &[finding(false)], controls: &good, ..Facts::default() };
+        assert_eq!(seen_unclaimed(&judge(&facts).1), Some("fails"));
+        assert_eq!(seen_unclaimed("it cannot be asked: it has no serve"), None);
         assert_eq!(verdict(true, true, &[finding(false)], &good), Verdict::ExpectedFailure);
         assert_eq!(verdict(true, true, &[finding(true)], &good), Verdict::UnexpectedPass);
     }

@@ -70,7 +70,10 @@ impl Sabotage {
         match &self.act {
             Act::Drop(pattern) => options.retain(|option| !meets(pattern, option)),
             Act::Weaken(pattern, to) => {
-                options.iter_mut().filter(|option| meets(pattern, option)).for_each(|option| *option = filled(to, option));
+                options
+                    .iter_mut()
+                    .filter(|option| meets(pattern, option))
+                    .for_each(|option| *option = filled(to, option));
             }
             Act::Add(option) => {
                 let end = options.iter().position(|option| option[0] == "--remount-ro").unwrap_or(options.len());
@@ -124,7 +127,8 @@ mod tests {
 
     #[test]
     fn what_is_not_meant_stays() {
-        for told in ["drop both;--unshare-net;", "drop git;--unshare-pid;", "weaken both;--ro-bind * /e;--bind $1 $2;"] {
+        for told in ["drop both;--unshare-net;", "drop git;--unshare-pid;", "weaken both;--ro-bind * /e;--bind $1 $2;"]
+        {
             assert_eq!(changed(told, STEP), STEP);
         }
         assert_eq!(Sabotage::told(), None);

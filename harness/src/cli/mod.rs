@@ -1,9 +1,11 @@
-//! The command line: `conformance run | list | smoke`.
+//! The command line: `conformance run | list | smoke | report | matrix`.
 //!
 //! Everything that needs the real host (the checkout, cargo, the record) is done here, before the lab is entered.
 
 mod inside;
+mod matrix;
 mod output;
+mod report;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,6 +58,10 @@ enum Command {
     Smoke(RunArgs),
     /// Break the reference on purpose, one guarantee at a time, and see whether its scenarios notice.
     Saboteurs(crate::saboteurs::Args),
+    /// One page over the records of several runs: guarantees × implementations.
+    Report(report::ReportArgs),
+    /// Run all drivers, one after another, and report.
+    Matrix(matrix::MatrixArgs),
 }
 
 /// The published formats.
@@ -115,6 +121,8 @@ pub fn main() -> ExitCode {
             prepare(&args).map(|p| ExitCode::from(run_inside(&p.supplies.clone(), |lab| smoke::run(lab, &p.manifest))))
         }
         Some(Command::Saboteurs(args)) => crate::saboteurs::run(&args),
+        Some(Command::Report(args)) => report::report(&args),
+        Some(Command::Matrix(args)) => matrix::matrix(&args),
         Some(Command::Run(args)) => run(&args),
         None => run(&cli.run),
     };

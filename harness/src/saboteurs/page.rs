@@ -23,7 +23,10 @@ pub fn markdown(rows: &[Row]) -> String {
         if row.chapter != chapter {
             chapter = &row.chapter;
             let of = rows.iter().filter(|other| other.chapter == chapter).count();
-            let _ = write!(page, "\n## {chapter}: {of}\n\n| fault | breaks | what is wrong then | caught by |\n|---|---|---|---|\n");
+            let _ = write!(
+                page,
+                "\n## {chapter}: {of}\n\n| fault | breaks | what is wrong then | caught by |\n|---|---|---|---|\n"
+            );
         }
         let by = match (row.state, row.by.first()) {
             (State::Caught, Some(first)) => first.split_once('/').map_or(first.as_str(), |(_, case)| case).to_owned(),

@@ -1,0 +1,149 @@
+//! `conformance matrix`: every driver, one after another, each in a process of its own, and the report over all of them.
+//!
+//! A run that crashes, hangs or cannot be built becomes "no record" with its reason, and the others go on.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::report;
+use crate::catalogue::Catalogue;
+use crate::driver::manifest;
+use crate::record::Record;
+use crate::report::{Source, is_peer};
+use crate::summary;
+use crate::text::{line, print};
+use crate::verdict::Verdict;
+
+/// Exit code: fewer peers could be run than asked for, or a run has no record.
+const INCOMPLETE: u8 = 3;
+
+#[derive(Args, Clone, Debug)]
+pub struct MatrixArgs {
+    /// Only these drivers; default: all of harness/drivers.
+    #[arg(long = "driver", value_name = "NAME")]
+    drivers: Vec<String>,
+    /// How long a run may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    bound: u64,
+    /// How many implementations of others must have been run.
+    #[arg(long, value_name = "NUMBER", default_value_t = 6)]
+    peers: usize,
+    /// Where the records and the report go; default: target/conformance/matrix.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where the Markdown goes as well.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// The checkout.
+    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/.."))]
+    root: PathBuf,
+    /// More arguments of each run, such as `--id FS`.
+    #[arg(last = true, value_name = "ARGUMENT")]
+    more: Vec<String>,
+}
+
+/// Runs the drivers and reports: exit code 0, or 3 where a record is missing or too few peers were run.
+pub fn matrix(args: &MatrixArgs) -> Result<ExitCode, String> {
+    let root = fs::canonicalize(&args.root).map_err(|e| format!("{}: {e}", args.root.display()))?;
+    let catalogue = Catalogue::read(&root)?;
+    let out = args.out.clone().unwrap_or_else(|| root.join("target/conformance/matrix"));
+    let drivers = if args.drivers.is_empty() { manifest::names(&root) } else { args.drivers.clone() };
+    let mut sources: Vec<Source> = Vec::new();
+    for driver in &drivers {
+        let began = Instant::now();
+        let source = Source { name: driver.clone(), record: run(driver, &root, &out.join(name(driver)), args) };
+        print(&format!("{driver:<16} {:>6.1} s  {}\n", began.elapsed().as_secs_f64(), told(&source, &catalogue)));
+        sources.push(source);
+    }
+    Source::sort(&mut sources);
+    let mut code = report::write(&sources, &catalogue, &out)?;
+    if let Some(path) = &args.markdown {
+        fs::copy(out.join("matrix.md"), path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    let peers: Vec<&str> = sources.iter().filter(|s| was_run(s)).map(|s| s.name.as_str()).collect();
+    print(&format!("{} peers were run: {}\n", peers.len(), peers.join(", ")));
+    if peers.len() < args.peers {
+        eprintln!(
+            "conformance: {} peers are needed; `ci/peers` installs them, and their runs say what is missing",
+            args.peers
+        );
+        code = ExitCode::from(INCOMPLETE);
+    }
+    Ok(code)
+}
+
+/// Runs one driver; its record, or why there is none.
+fn run(driver: &str, root: &Path, folder: &Path, args: &MatrixArgs) -> Result<Record, String> {
+    let _ = fs::remove_dir_all(folder); // an earlier run's record must not stand for this one
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let log = folder.join("log");
+    let (mut child, bound) = (start(driver, root, folder, &log, args)?, Duration::from_secs(args.bound));
+    let ended = wait(&mut child, bound).map_err(|e| format!("its run could not be waited for: {e}"))?;
+    let Some(status) = ended else {
+        return Err(format!("its run did not end within {} s and was killed; {}", args.bound, last_line(&log)));
+    };
+    Record::read(folder).map_err(|e| match folder.join("run.ndjson").is_file() {
+        true => e,
+        false => format!("its run left none ({status}); {}", last_line(&log)),
+    })
+}
+
+fn start(driver: &str, root: &Path, folder: &Path, log: &Path, args: &MatrixArgs) -> Result<Child, String> {
+    let program = std::env::current_exe().map_err(|e| format!("this program is not found: {e}"))?;
+    let file = File::create(log).map_err(|e| format!("{}: {e}", log.display()))?;
+    let both = file.try_clone().map_err(|e| format!("{}: {e}", log.display()))?;
+    let mut command = Command::new(program);
+    command.args(["run", "--driver", driver]).arg("--root").arg(root).arg("--out").arg(folder).args(&args.more);
+    let command = command.stdin(Stdio::null()).stdout(file).stderr(both);
+    command.spawn().map_err(|e| format!("its run could not be started: {e}"))
+}
+
+/// Waits for a run; none if it had to be killed. Its lab dies with it.
+fn wait(child: &mut Child, bound: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    while began.elapsed() < bound {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill()?;
+    child.wait().map(|_| None)
+}
+
+/// The folder of a driver's record: its name, or that of its manifest.
+fn name(driver: &str) -> String {
+    Path::new(driver).file_stem().map_or_else(|| driver.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn last_line(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let last = text.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
+    last.map_or_else(|| "it said nothing".to_owned(), |text| format!("its last words: {}", line(text, 300)))
+}
+
+/// Whether a run judged somebody else's implementation: it is neither blocked as a whole, nor could nothing be asked.
+fn was_run(source: &Source) -> bool {
+    let proven =
+        |v: Verdict| matches!(v, Verdict::Holds | Verdict::Fails | Verdict::ExpectedFailure | Verdict::UnexpectedPass);
+    let record = source.record.as_ref().ok();
+    record.is_some_and(|r| is_peer(&r.run) && r.scenarios.iter().any(|l| proven(l.verdict)))
+}
+
+fn told(source: &Source, catalogue: &Catalogue) -> String {
+    match &source.record {
+        Err(reason) => format!("no record: {}", line(reason.as_bytes(), 200)),
+        Ok(record) => {
+            let rows = summary::rows(&record.scenarios, catalogue);
+            let ((hold, of), what) = match is_peer(&record.run) {
+                true => (summary::claims(&rows), "it claims"),
+                false => (summary::headline(&rows), "musts"),
+            };
+            format!("{hold} of {of} {what} hold")
+        }
+    }
+}
