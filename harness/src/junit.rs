@@ -22,7 +22,8 @@ pub fn render(run: &Run, lines: &[ScenarioLine]) -> Result<String, String> {
         suite.set_time(time(of_guarantee.iter().map(|l| l.ms).sum()));
         let version = run.driver_version.clone().unwrap_or_default();
         let facts = [("driver", &run.driver), ("driver_version", &version), ("harness", &run.harness)];
-        let facts = facts.into_iter().chain(run.host.iter().map(|(name, value)| (name.as_str(), value)));
+        let host = ["os", "kernel", "backend"].into_iter().filter_map(|name| Some((name, run.host.get(name)?)));
+        let facts = facts.into_iter().chain(host);
         suite.add_properties(facts.map(|(name, value)| Property::new(xml(name), xml(value))));
         suite.add_test_cases(of_guarantee.iter().map(test));
         report.add_test_suite(suite);
