@@ -14,9 +14,9 @@ test: setup ## everything: format, lints, unit, command line, features' lint, co
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
-	$(CONFORMANCE) run --driver letter
-	$(CONFORMANCE) run --driver none
-	$(CONFORMANCE) run --driver naive-bwrap
+	$(CONFORMANCE) run --driver letter --unclaimed 0
+	$(CONFORMANCE) run --driver none --unclaimed 0
+	$(CONFORMANCE) run --driver naive-bwrap --unclaimed 0
 	@if [ "$$(id -u)" = 0 ]; then set -e; \
 	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter --id NS --id SEC --id INJ; fi
 
@@ -51,6 +51,7 @@ install: build ## into PREFIX/bin: kusaw finds its stage beside itself
 pages: ## the generated pages in docs/
 	mkdir -p docs/schemas
 	$(CONFORMANCE) list --markdown > docs/guarantees.md
+	$(CONFORMANCE) trace > docs/traceability.md
 	$(CONFORMANCE) schema driver > docs/schemas/driver.json
 	$(CONFORMANCE) schema record > docs/schemas/record.json
 	cargo run --quiet --package kusaw -- outcomes --markdown > docs/outcomes.md

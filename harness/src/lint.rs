@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use gherkin::{Feature, Rule, Scenario, StepType};
 
 use crate::catalogue::{Catalogue, is_id};
-use crate::driver::Manifest;
-use crate::features::{Case, FIXTURE};
+use crate::driver::{Manifest, expectation};
+use crate::features::{Case, FIXTURE, cases};
 
 /// The first words of a control.
 const CONTROLS: [&str; 3] = ["bare, ", "weakened, ", "planted, "];
@@ -77,7 +77,9 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
     };
     let counting: BTreeSet<&String> =
         features.iter().flat_map(|f| &f.rules).flat_map(ids).filter(here).map(|(id, _)| id).collect();
-    wrong.extend(manifests.iter().flat_map(|manifest| stale(manifest, features)));
+    let cases = cases(features);
+    wrong.extend(manifests.iter().flat_map(|manifest| expectation::stale(manifest, &cases)));
+    wrong.extend(manifests.iter().flat_map(expectation::undated));
     let Some(reference) = manifests.iter().find(|m| m.name == "kusaw") else {
         return vec!["the reference has no manifest".to_owned()];
     };
@@ -95,17 +97,6 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
         }
     }
     wrong
-}
-
-/// Deviations of a manifest that no scenario has: they declare nothing.
-fn stale(manifest: &Manifest, features: &[Feature]) -> Vec<String> {
-    let mut names = BTreeSet::new();
-    for (feature, rule) in features.iter().flat_map(|f| f.rules.iter().map(move |r| (f, r))) {
-        let cases = rule.scenarios.iter().map(|scenario| Case::of(feature, Some(rule), scenario));
-        names.extend(cases.flat_map(|case| [case.name(), case.id]));
-    }
-    let gone = manifest.expect.iter().filter(|e| !names.contains(&e.id));
-    gone.map(|e| format!("{}: expect: {} is no scenario (`conformance list`)", manifest.name, e.id)).collect()
 }
 
 /// Each phase of an attempt must be hit so often where a launcher is killed at random moments.

@@ -1,11 +1,15 @@
 //! The summary of a run: for the terminal, and as Markdown for the report. Both are rendered from the record's lines.
 
+mod evidence;
+
+pub use evidence::again;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::catalogue::{Catalogue, Guarantee};
-use crate::features::{FEATURES, FIXTURE};
-use crate::record::{Run, ScenarioLine};
+use crate::features::FIXTURE;
+use crate::record::{Run, ScenarioLine, exit_code, unused};
 use crate::verdict::Verdict;
 
 /// Colours, where they are wanted.
@@ -112,13 +116,17 @@ pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, second
         let text = cut(&row.text(), 78);
         let _ = writeln!(out, "    {:<7} {word} {:>12}  {text}", row.guarantee.id, counts(row));
     }
-    for line in lines.iter().filter(|l| l.verdict.breaks() || l.verdict.unproven()) {
-        let _ = write!(out, "\n{}", evidence(run, line, catalogue, style));
+    out.push_str(&evidence::blocks(run, lines, catalogue, style));
+    for entry in unused(run, lines) {
+        let _ = writeln!(out, "\n  {}  {}", style.paint("31", "unused"), not_used(entry));
     }
     let (hold, of) = headline(&rows);
-    let good = hold == of && !lines.iter().any(|l| l.verdict.breaks() || l.verdict.unproven());
+    let good = hold == of && exit_code(run, lines) == 0;
     let headline = style.paint(if good { "1;32" } else { "1;31" }, &format!("{hold} of {of} musts hold"));
     let _ = writeln!(out, "\n{headline} · {} scenarios in {seconds:.1} s: {}", lines.len(), totals(lines));
+    if let Some(told) = not_asked(run) {
+        let _ = writeln!(out, "{told}");
+    }
     out
 }
 
@@ -128,6 +136,9 @@ pub fn markdown(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue) -> Str
     let (hold, of) = headline(&rows);
     let mut out =
         format!("# {}\n\n{hold} of {of} musts hold. {} scenarios: {}.\n\n", title(run), lines.len(), totals(lines));
+    for told in unused(run, lines).into_iter().map(not_used).chain(not_asked(run)) {
+        let _ = writeln!(out, "{told}.\n");
+    }
     out.push_str("| guarantee | verdict | scenarios | in words |\n|---|---|---|---|\n");
     for row in &rows {
         let g = row.guarantee;
@@ -159,8 +170,13 @@ pub fn closing_line(verdicts: &[Verdict]) -> String {
 
 fn title(run: &Run) -> String {
     let fact = |name: &str| run.host.get(name).map(String::as_str).unwrap_or("?");
+    let share = match (run.shard, run.merged.len()) {
+        (Some(shard), _) => format!(" · shard {shard}"),
+        (None, 0) => String::new(),
+        (None, shards) => format!(" · {shards} shards, merged"),
+    };
     format!(
-        "{} · driver {}{} · {} {} · {} · started as {} · {} cores",
+        "{} · driver {}{} · {} {} · {} · started as {} · {} cores{share}",
         run.harness,
         run.driver,
         run.driver_version.as_deref().map(|v| format!(" ({v})")).unwrap_or_default(),
@@ -170,6 +186,17 @@ fn title(run: &Run) -> String {
         run.start,
         fact("cores"),
     )
+}
+
+/// What was left out of what the driver does not claim, if something was.
+fn not_asked(run: &Run) -> Option<String> {
+    let unclaimed = run.unclaimed.filter(|unclaimed| unclaimed.left_out > 0)?;
+    let (left_out, most) = (unclaimed.left_out, unclaimed.most);
+    Some(format!("{left_out} scenarios were not asked, of what the driver does not claim (--unclaimed {most})"))
+}
+
+fn not_used(entry: &str) -> String {
+    format!("expect: {entry}: no scenario that could be asked falls under it; take it out of the manifest")
 }
 
 fn chapter_line(chapter: &str, lines: &[ScenarioLine]) -> String {
@@ -196,43 +223,6 @@ fn totals(lines: &[ScenarioLine]) -> String {
     }
     let told: Vec<String> = totals.iter().map(|(v, n)| format!("{n} {}", v.word())).collect();
     told.join(", ")
-}
-
-/// What a reader needs to understand a red cell, and to see it again.
-fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style) -> String {
-    let mut out = String::new();
-    let head = format!("{}  {}/{}", line.verdict.word(), line.id, line.title);
-    let _ = writeln!(out, "  {}  {}:{}", style.paint(colour(line.verdict), &head), line.file, line.line);
-    let _ = writeln!(out, "      {}", line.why);
-    if let Some(words) = catalogue.get(&line.id).map(|g| g.words.as_str()).filter(|w| !w.is_empty()) {
-        let _ = writeln!(out, "      the documentation: \"{words}\"");
-    }
-    for finding in &line.findings {
-        let _ =
-            writeln!(out, "      found   {}: {}", if finding.held { "as it should" } else { "not so" }, finding.seen);
-    }
-    for control in &line.controls {
-        let shown = if control.shown { "works" } else { "showed nothing" };
-        let _ = writeln!(out, "      control {:?}, {shown}: {}", control.kind, control.seen);
-    }
-    for launch in &line.launches {
-        let argv = launch.argv.join(" ");
-        let _ = writeln!(out, "      launch  exit {:?} after {} ms: {}", launch.exit, launch.ms, cut(&argv, 300));
-        for probe in launch.probe.iter().take(3) {
-            let _ = writeln!(out, "      probe   {}", cut(&probe.to_string(), 300));
-        }
-        if !launch.stderr.is_empty() {
-            let _ = writeln!(out, "      stderr  {}", cut(&launch.stderr, 300));
-        }
-    }
-    let _ = writeln!(out, "      again   {}", again(run, line));
-    out
-}
-
-/// The command that runs a scenario again.
-pub fn again(run: &Run, line: &ScenarioLine) -> String {
-    let target = if line.file.starts_with(FEATURES) { "conformance" } else { "e2e-agents" };
-    format!("make {target} ARGS='--driver {} --id \"{}/{}\" -v'", run.driver, line.id, line.case)
 }
 
 fn colour(verdict: Verdict) -> &'static str {

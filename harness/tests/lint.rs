@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use kusaw_conformance::catalogue::Catalogue;
 use kusaw_conformance::driver::{Manifest, manifest};
+use kusaw_conformance::traceability::{self, Column};
 use kusaw_conformance::{features, lint, page};
 
 fn root() -> PathBuf {
@@ -42,15 +43,27 @@ fn manifests_are_in_order() {
 
 #[test]
 fn generated_pages_are_current() {
-    let guarantees = page::guarantees(&features::read(&root()).unwrap(), &Catalogue::read(&root()).unwrap());
+    let (features, catalogue) = (features::read(&root()).unwrap(), Catalogue::read(&root()).unwrap());
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).unwrap();
+    // The verdicts are those of the run that the README shows: the page is the same on every machine.
+    let verdicts = Column::shown(&read("README.md"));
+    assert!(verdicts.verdicts.len() > 100, "README.md shows no whole run");
+    let trace = traceability::page(&read("docs/os-sandbox.md"), &catalogue, &features::cases(&features), &[verdicts]);
     for (name, page) in [
-        ("docs/guarantees.md", guarantees),
+        ("docs/guarantees.md", page::guarantees(&features, &catalogue)),
+        ("docs/traceability.md", trace),
         ("docs/schemas/driver.json", page::driver_schema()),
         ("docs/schemas/record.json", page::record_schema()),
     ] {
         let written = std::fs::read_to_string(root().join(name)).unwrap_or_default();
         assert!(page == written, "{name} is not current: make pages");
     }
+}
+
+#[test]
+fn the_catalogue_quotes_the_documentation() {
+    let document = std::fs::read_to_string(root().join("docs/os-sandbox.md")).unwrap();
+    nothing(&traceability::unfound(&document, &Catalogue::read(&root()).unwrap()));
 }
 
 /// The README shows a real run: its counts are those of the features.

@@ -4,33 +4,28 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::arguments::{RunArgs, Share};
 use super::output::Files;
-use super::{Prepared, RunArgs};
+use super::prepared::Prepared;
 use crate::engine::{self, Progress};
 use crate::lab::programs::Folder;
 use crate::lab::root::Supplies;
 use crate::lab::{DRIVER, DRIVER_BIN, Lab, OTHER_BUBBLEWRAP, PROBE, UID};
 use crate::record::{RECORD, Recorder, Run, millis};
 use crate::scene::{CONTEXT, Context};
-use crate::text::print;
-use crate::verdict::Verdict;
-use crate::{available, features, host, smoke, summary};
+use crate::{available, features, host, smoke};
 
 /// Runs the selected features; the exit code.
-pub fn inside(
-    lab: &Lab,
-    prepared: Prepared,
-    mut features: Vec<gherkin::Feature>,
-    selected: usize,
-    mut files: Files,
-    args: &RunArgs,
-) -> Result<u8, String> {
-    let Prepared { catalogue, manifest, supplies, commit, mut facts, .. } = prepared;
+pub fn inside(lab: &Lab, prepared: Prepared, share: Share, mut files: Files, args: &RunArgs) -> Result<u8, String> {
+    let Prepared { catalogue, manifest, supplies, commit, mut facts, digests: mut all_digests, .. } = prepared;
+    let Share { mut features, selected, selected_in_all, unclaimed } = share;
     if let Some(version) = lab.backend.as_deref().and_then(|b| host::first_line(b, &["--version"])) {
         facts.insert("backend".to_owned(), version);
     }
     let blocked = available::why_not(lab, &manifest);
     features::mark_not_asked(&mut features, &manifest, &catalogue, blocked.as_deref());
+    all_digests.extend(digests(&supplies, lab));
+    let here = manifest.expect.iter().filter(|entry| entry.is_on(std::env::consts::OS));
     let run = Run {
         record: RECORD,
         harness: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
@@ -44,11 +39,17 @@ pub fn inside(
         start: lab.start.word().to_owned(),
         uid: UID,
         host: facts,
-        digests: digests(&supplies, lab),
+        digests: all_digests,
         started: humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string(),
         selected,
+        selection: args.selection(),
+        shard: args.shard,
+        selected_in_all,
+        unclaimed,
+        expect: here.map(|entry| entry.id.clone()).collect(),
+        merged: Vec::new(),
     };
-    let recorder = Recorder::begin(files.record, &run).map_err(|e| format!("the record: {e}"))?;
+    let recorder = Recorder::begin(files.record()?, &run).map_err(|e| format!("the record: {e}"))?;
     if CONTEXT.set(Context { manifest: manifest.clone(), lab: lab.clone() }).is_err() {
         return Err("a run was prepared twice".to_owned());
     }
@@ -57,23 +58,15 @@ pub fn inside(
     let progress = Progress { verbose: args.verbose, total: selected, keep: args.keep };
     let began = Instant::now();
     let mut recorder = engine::run(features, &manifest, recorder, jobs, progress)?;
-    let took = began.elapsed();
-    recorder.end(millis(took)).map_err(|e| format!("the record: {e}"))?;
+    let ms = millis(began.elapsed());
+    recorder.end(ms).map_err(|e| format!("the record: {e}"))?;
     let mut lines = std::mem::take(&mut recorder.lines);
     lines.sort_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
-    print(&summary::terminal(&run, &lines, &catalogue, took.as_secs_f64(), summary::Style::of_stdout()));
-    let report = summary::markdown(&run, &lines, &catalogue);
-    std::io::Write::write_all(&mut files.report, report.as_bytes()).map_err(|e| format!("the report: {e}"))?;
+    let code = files.tell(&run, &lines, &catalogue, ms)?;
     if lines.len() != selected {
         return Err(format!("{selected} scenarios were selected, {} were run", lines.len()));
     }
-    let verdicts: Vec<Verdict> = lines.iter().map(|l| l.verdict).collect();
-    print(&format!("{}\n", summary::closing_line(&verdicts)));
-    Ok(match () {
-        () if verdicts.iter().any(|v| v.breaks()) => 1,
-        () if verdicts.iter().any(|v| v.unproven()) => 3,
-        () => 0,
-    })
+    Ok(code)
 }
 
 fn digests(supplies: &Supplies, lab: &Lab) -> BTreeMap<String, String> {

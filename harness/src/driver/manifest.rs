@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
-use super::expectation::{Deviation, Expectation};
+use super::expectation::{self, Deviation, Expectation};
 use super::like;
 use super::observe::Observe;
 use super::part::Part;
@@ -80,7 +80,7 @@ pub struct Manifest {
     /// Prints its version (argv of templates).
     #[serde(default)]
     pub version: Vec<String>,
-    /// Platforms it supports: linux, macos.
+    /// Platforms it supports: linux, macos, windows.
     pub platforms: Vec<String>,
     /// Programs it needs on PATH.
     #[serde(default)]
@@ -140,11 +140,7 @@ impl Manifest {
     /// # Errors
     /// When there is none, it is not valid, or it names a guarantee that does not exist.
     pub fn read(root: &Path, driver: &str, catalogue: &Catalogue) -> Result<Self, String> {
-        let path = if driver.ends_with(".yaml") {
-            PathBuf::from(driver)
-        } else {
-            root.join("harness/drivers").join(format!("{driver}.yaml"))
-        };
+        let path = path(root, driver);
         let text = std::fs::read_to_string(&path).map_err(|e| {
             format!("driver {driver}: {}: {e}; known drivers: {}", path.display(), names(root).join(", "))
         })?;
@@ -168,11 +164,10 @@ impl Manifest {
                 return Err(format!("\"{id}\" is not a guarantee of features/guarantees.md"));
             }
         }
-        for entry in &self.expect {
-            if !self.claims.iter().any(|c| c == entry.guarantee()) {
-                return Err(format!("expect: {} is not claimed, so it cannot be expected to fail", entry.id));
-            }
+        if let Some(platform) = self.platforms.iter().find(|p| !PLATFORMS.contains(&p.as_str())) {
+            return Err(format!("platforms: nobody knows {platform}; known are {}", PLATFORMS.join(", ")));
         }
+        expectation::check(self)?;
         if let Some(id) = self.sources.keys().find(|id| !self.claims.contains(id)) {
             return Err(format!("sources: {id} is not claimed"));
         }
@@ -207,7 +202,7 @@ impl Manifest {
 
     /// The declared deviation that covers a case on this platform; one for the case outranks one for the guarantee.
     pub fn expectation(&self, id: &str, case: &str, platform: &str) -> Option<&Expectation> {
-        let here = |e: &&Expectation| e.on.is_empty() || e.on.iter().any(|p| p == platform);
+        let here = |e: &&Expectation| e.is_on(platform);
         let of_case = |e: &&Expectation| e.id.split_once('/') == Some((id, case));
         let declared = self
             .expect
@@ -219,8 +214,19 @@ impl Manifest {
     }
 }
 
+/// What platforms are called, as `std::env::consts::OS` has it.
+pub const PLATFORMS: [&str; 3] = ["linux", "macos", "windows"];
+
 /// What the settings of a factory can say beside `sandbox:`.
 pub const OFFERS: [&str; 3] = ["setup", "sign", "intake"];
+
+/// Where the manifest of `driver` lies.
+pub fn path(root: &Path, driver: &str) -> PathBuf {
+    if driver.ends_with(".yaml") {
+        return PathBuf::from(driver);
+    }
+    root.join("harness/drivers").join(format!("{driver}.yaml"))
+}
 
 /// Names of the drivers that stand in `harness/drivers`.
 pub fn names(root: &Path) -> Vec<String> {

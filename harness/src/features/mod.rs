@@ -3,10 +3,12 @@
 //! No scenario is ever dropped because of a claim: what cannot be asked keeps its place and gets a verdict that says so.
 
 mod not_asked;
+mod selection;
 
 use std::path::{Path, PathBuf};
 
 pub use not_asked::mark_not_asked;
+pub use selection::{Selection, cases, leave_out_unclaimed, nearest, nearest_case, retain, select};
 
 use cucumber::feature::Ext;
 use gherkin::{Feature, GherkinEnv, Rule, Scenario};
@@ -84,25 +86,6 @@ impl Case {
 /// The tag of scenarios on look-alikes of another platform.
 pub const FIXTURE: &str = "fixture";
 
-/// What is selected on the command line; empty = everything.
-#[derive(Clone, Debug, Default)]
-pub struct Selection {
-    /// Ids, chapters, or `ID/case`.
-    pub ids: Vec<String>,
-    /// Tags.
-    pub tags: Vec<String>,
-}
-
-impl Selection {
-    /// Whether a case is selected.
-    pub fn selects(&self, case: &Case) -> bool {
-        let chapter = case.id.split('-').next().unwrap_or_default();
-        let by_id = |wanted: &String| *wanted == case.id || wanted == chapter || *wanted == case.name();
-        let by_tag = |wanted: &String| case.tags.iter().any(|t| t == wanted.trim_start_matches('@'));
-        (self.ids.is_empty() || self.ids.iter().any(by_id)) && (self.tags.is_empty() || self.tags.iter().any(by_tag))
-    }
-}
-
 /// Where the features are that are the specification.
 pub const FEATURES: &str = "features";
 
@@ -133,21 +116,6 @@ fn parse(root: &Path, path: &Path) -> Result<Feature, String> {
         Feature::parse(&text, GherkinEnv::default()).map_err(|e| format!("{}: {}", shown.display(), chain(&e)))?;
     feature.path = Some(shown.to_owned());
     feature.expand_examples().map_err(|e| format!("{}: {}", shown.display(), chain(&e)))
-}
-
-/// Keeps only what is selected; the number of scenarios left.
-pub fn select(features: &mut Vec<Feature>, selection: &Selection) -> usize {
-    for feature in features.iter_mut() {
-        let whole = feature.clone();
-        for rule in &mut feature.rules {
-            let of_rule = rule.clone();
-            rule.scenarios.retain(|s| selection.selects(&Case::of(&whole, Some(&of_rule), s)));
-        }
-        feature.rules.retain(|r| !r.scenarios.is_empty());
-        feature.scenarios.retain(|s| selection.selects(&Case::of(&whole, None, s)));
-    }
-    features.retain(|f| f.count_scenarios() > 0);
-    features.iter().map(Ext::count_scenarios).sum()
 }
 
 fn find(folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -202,21 +170,5 @@ mod tests {
         let case = Case::of(&feature, Some(rule), &rule.scenarios[1]);
         assert_eq!((case.name().as_str(), case.is_extra()), ("FS-06/cannot-read-~-b", true));
         assert_eq!(case.needs().collect::<Vec<_>>(), ["factory"]);
-    }
-
-    #[test]
-    fn selection_by_id_chapter_case_and_tag() {
-        for (ids, tags, count) in [
-            (vec!["FS-06"], vec![], 2),
-            (vec!["FS"], vec![], 2),
-            (vec!["FS-06/cannot-read-~-a"], vec![], 1),
-            (vec!["FS-07"], vec![], 0),
-            (vec![], vec!["@extra"], 2),
-            (vec![], vec!["linux"], 0),
-        ] {
-            let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
-            let selection = Selection { ids: owned(ids), tags: owned(tags) };
-            assert_eq!(select(&mut vec![feature()], &selection), count, "{selection:?}");
-        }
     }
 }

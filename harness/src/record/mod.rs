@@ -12,10 +12,15 @@ use crate::features::Case;
 use crate::launch::Launch;
 use crate::verdict::{Control, Finding, Verdict};
 
+pub mod merge;
 mod read;
+mod shard;
+mod whole;
 mod write;
 
 pub use read::Record;
+pub use shard::Shard;
+pub use whole::{exit_code, unused};
 pub use write::Recorder;
 
 /// Version of the record's format.
@@ -54,6 +59,65 @@ pub struct Run {
     pub started: String,
     /// Number of scenarios selected.
     pub selected: usize,
+    /// The options that selected them; none = all of the specification.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub selection: Vec<String>,
+    /// Which share of the run this is, where it was shared out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// Number of scenarios that all shards have together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected_in_all: Option<usize>,
+    /// How much was left out of what the driver does not claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclaimed: Option<Unclaimed>,
+    /// The deviations that its manifest declares on this platform: `ID`, or `ID/case`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<String>,
+    /// The shards that this record was made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<Merged>,
+}
+
+/// What was left out with `--unclaimed N`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Unclaimed {
+    /// Of each guarantee, at most so many scenarios were asked of those that the driver does not claim.
+    pub most: usize,
+    /// So many were not asked.
+    pub left_out: usize,
+}
+
+/// A shard that is part of a record.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Merged {
+    /// Which.
+    pub shard: Shard,
+    /// How its lab was started.
+    pub start: String,
+    /// Facts of its host.
+    pub host: BTreeMap<String, String>,
+    /// When it began (RFC 3339, UTC).
+    pub started: String,
+    /// Number of its scenarios.
+    pub selected: usize,
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+impl Merged {
+    /// What is kept of a shard, if it is one.
+    pub fn of(record: &Record) -> Option<Self> {
+        let run = &record.run;
+        Some(Self {
+            shard: run.shard?,
+            start: run.start.clone(),
+            host: run.host.clone(),
+            started: run.started.clone(),
+            selected: run.selected,
+            ms: record.end.ms,
+        })
+    }
 }
 
 /// A line a scenario.
@@ -128,11 +192,16 @@ pub struct End {
     pub end: bool,
     /// Number of scenarios by verdict.
     pub verdicts: BTreeMap<String, usize>,
-    /// Milliseconds.
+    /// Milliseconds; of merged shards the sum.
     pub ms: u64,
 }
 
 impl ScenarioLine {
+    /// `ID/case`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.id, self.case)
+    }
+
     /// A line for a case.
     pub fn new(case: &Case, verdict: Verdict, why: String) -> Self {
         Self {
@@ -168,4 +237,54 @@ pub enum RecordLine {
 /// Milliseconds, as the record has them.
 pub fn millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The first line of a run of `driver`.
+    pub fn run(driver: &str) -> Run {
+        let host = [("os", "linux"), ("kernel", "6.18")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Run {
+            record: RECORD,
+            harness: "h 1".into(),
+            commit: None,
+            driver: driver.into(),
+            driver_version: Some("1".into()),
+            driver_kind: crate::driver::Kind::Sandbox,
+            homepage: String::new(),
+            about: String::new(),
+            sources: BTreeMap::new(),
+            start: "user".into(),
+            uid: 42042,
+            host: host.into(),
+            digests: BTreeMap::new(),
+            started: "2026-01-01T00:00:00Z".into(),
+            selected: 0,
+            selection: Vec::new(),
+            shard: None,
+            selected_in_all: None,
+            unclaimed: None,
+            expect: Vec::new(),
+            merged: Vec::new(),
+        }
+    }
+
+    /// The line of a scenario.
+    pub fn line(id: &str, case: &str, verdict: Verdict) -> ScenarioLine {
+        let case =
+            Case { id: id.into(), case: case.into(), title: case.into(), tags: Vec::new(), place: ("f".into(), 1) };
+        ScenarioLine::new(&case, verdict, format!("{} seen", verdict.word()))
+    }
+
+    /// A whole record.
+    pub fn record(driver: &str, scenarios: Vec<ScenarioLine>) -> Record {
+        let mut verdicts = BTreeMap::new();
+        for line in &scenarios {
+            *verdicts.entry(line.verdict.word().to_owned()).or_insert(0) += 1;
+        }
+        let run = Run { selected: scenarios.len(), ..run(driver) };
+        Record { run, scenarios, end: End { end: true, verdicts, ms: 5 } }
+    }
 }
