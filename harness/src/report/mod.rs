@@ -36,7 +36,10 @@ impl Source {
     pub fn read(path: &Path) -> Self {
         let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
         let name = folder.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Self { name, record: Record::read(path) }
+        // Where it lies here is of no use to who reads the report elsewhere.
+        let place = folder.display().to_string();
+        let record = Record::read(path).map_err(|e| e.replace(&format!("{place}/"), "").replace(&place, &name));
+        Self { name, record }
     }
 
     /// Brings runs into the order of a matrix: whole factories, sandboxes of others, the rest; each by name.

@@ -34,6 +34,8 @@ pub struct Page {
     pub rows: usize,
     /// Number of scenarios.
     pub scenarios: usize,
+    /// Width of the guarantees' column, in per cent.
+    pub width: usize,
     /// How much of the evidence is shown.
     pub bounds: Bounds,
 }
@@ -157,6 +159,7 @@ impl Page {
             rows: chapters.iter().map(|c| c.rows.len()).sum(),
             scenarios: whole.iter().map(|(_, r)| r.scenarios.len()).sum(),
             chapters,
+            width: 100usize.saturating_sub(9 * whole.len()).clamp(28, 50),
             kinds: Kind::ALL.map(Kind::word).to_vec(),
             verdicts: WORST_FIRST.into_iter().filter(|v| occurring.contains(v.word())).map(word).collect(),
             bounds: bounds.clone(),
