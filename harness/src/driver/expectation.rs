@@ -16,6 +16,9 @@ pub enum Deviation {
     Inconclusive,
     /// None: a case that holds although its guarantee is declared not to.
     Holds,
+    /// None: a case of a guarantee that is claimed which asks for more than the words that the claim rests on.
+    #[serde(rename = "not-claimed")]
+    NotClaimed,
 }
 
 /// A declared deviation: a claim that is known not to hold yet.
@@ -47,6 +50,7 @@ impl Deviation {
             Self::Fails => Verdict::Fails,
             Self::Inconclusive => Verdict::Inconclusive,
             Self::Holds => Verdict::Holds,
+            Self::NotClaimed => Verdict::NotClaimed,
         }
     }
 }
