@@ -66,10 +66,16 @@ fn refused(manifest: &Manifest) -> Option<String> {
 
 async fn ask(manifest: &Manifest) -> Result<std::process::Output, String> {
     let program = manifest.program.as_ref().map(|p| format!("{DRIVER_BIN}/{p}"));
-    let argv = Templates::new(json!({"program": program, "home": HOME, "uid": UID})).argv(&manifest.available)?;
+    let templates = Templates::new(json!({"program": program, "home": HOME, "uid": UID}));
+    let argv = templates.argv(&manifest.available)?;
+    let mut environment = environment::of_user();
+    for (name, template) in &manifest.env.set {
+        environment.push((name.clone(), templates.render(template)?));
+    }
+    environment.retain(|(name, _)| !manifest.env.unset.contains(name));
     let (program, arguments) = argv.split_first().ok_or("no program is named")?;
     let mut command = tokio::process::Command::new(program);
-    command.args(arguments).current_dir("/").env_clear().envs(environment::of_user());
+    command.args(arguments).current_dir("/").env_clear().envs(environment);
     command.stdin(Stdio::null()).kill_on_drop(true);
     let ended = tokio::time::timeout(BOUND, command.output()).await;
     ended.map_err(|_| format!("no answer within {} s", BOUND.as_secs()))?.map_err(|e| format!("{program}: {e}"))

@@ -98,14 +98,18 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
     let unfinished = scene.and_then(Scene::unfinished);
     let expectation = manifest.expectation(&case.id, &case.case, std::env::consts::OS);
     let expected = expectation.map(|e| (e.outcome.verdict(), e.told()));
-    let (verdict, why) = judge(&Facts {
-        claimed: manifest.claims(&case.id, case.is_extra()),
+    let beyond = manifest.beyond(&case.id, &case.case);
+    let (verdict, mut why) = judge(&Facts {
+        claimed: beyond.is_none() && manifest.claims(&case.id, case.is_extra()),
         expected: expected.as_ref().map(|(verdict, why)| (*verdict, why.as_str())),
         course,
         unfinished: unfinished.as_deref(),
         findings: scene.map(|s| s.findings.as_slice()).unwrap_or_default(),
         controls: scene.map(|s| s.controls.as_slice()).unwrap_or_default(),
     });
+    if let Some(more) = beyond {
+        why = format!("{}; {why}", more.told());
+    }
     let mut line = ScenarioLine::new(case, verdict, why);
     if let Some(scene) = scene {
         line.findings.clone_from(&scene.findings);

@@ -192,6 +192,12 @@ impl Manifest {
         self.claims.iter().any(|c| c == id) && (self.extras || !extra)
     }
 
+    /// Why a case of a guarantee that it claims asks for more than its documentation says, if the manifest says so.
+    pub fn beyond(&self, id: &str, case: &str) -> Option<&Expectation> {
+        let of_case = |e: &&Expectation| e.id.split_once('/') == Some((id, case));
+        self.expect.iter().filter(of_case).find(|e| e.outcome == Deviation::NotClaimed)
+    }
+
     /// Where the worktree of `{{repo}}` lies (template): a factory says it, to a sandbox it is given.
     pub fn worktree(&self) -> &str {
         match self.kind {
@@ -210,7 +216,7 @@ impl Manifest {
             .filter(here)
             .find(of_case)
             .or_else(|| self.expect.iter().filter(here).find(|e| e.id == id));
-        declared.filter(|e| e.outcome != Deviation::Holds)
+        declared.filter(|e| !matches!(e.outcome, Deviation::Holds | Deviation::NotClaimed))
     }
 }
 
@@ -260,11 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn a_case_that_asks_for_more_is_neither_judged_nor_expected() {
+        let more = "claims: [FS-06]\nexpect: [{id: FS-06/a, outcome: not-claimed, why: more}]\n";
+        let manifest = Manifest::parse(&format!("{NONE}{more}")).unwrap();
+        assert_eq!(manifest.beyond("FS-06", "a").map(|e| e.why.as_str()), Some("more"));
+        assert!(manifest.beyond("FS-06", "b").is_none() && manifest.expectation("FS-06", "a", "linux").is_none());
+    }
+
+    #[test]
     fn claims_must_exist_and_expectations_be_claimed() {
         let catalogue = Catalogue::parse("| FS-06 | L | must | a | b |\n").unwrap();
         let check = |more: &str| Manifest::parse(&format!("{NONE}{more}")).unwrap().check(&catalogue);
         assert!(check("claims: [FS-06]\n").is_ok());
         assert!(check("claims: [FS-99]\n").is_err());
         assert!(check("expect: [{id: FS-06, why: x}]\n").is_err());
+        assert!(check("claims: [FS-06]\nexpect: [{id: FS-06, outcome: not-claimed, why: x}]\n").is_err());
     }
 }
