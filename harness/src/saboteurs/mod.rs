@@ -88,7 +88,7 @@ impl Stage {
         print(&format!("the copy without any fault: {} guarantees and scenarios that must hold\n", ids.len()));
         let record = self.conformance("no-fault", None, &ids)?;
         let not: Vec<String> = judge::not_sound(&record.scenarios);
-        if not.is_empty() {
+        if !not.is_empty() {
             return Err(format!("no fault is in force, and yet:\n  {}\nmend that first", not.join("\n  ")));
         }
         Ok(())

@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::fault::Fault;
 use super::patch;
+use crate::lab::Lab;
 use crate::lab::programs::Source;
 
 /// Asks which fault is in force; a package of its own, so that program and stage ask alike.
@@ -116,11 +118,18 @@ impl Programs {
     /// # Errors
     /// When they cannot be written.
     pub fn write(&self, folder: &Path, fault: Option<&Fault>) -> Result<(), String> {
-        let told = |e: io::Error| format!("{}: {e}", folder.display());
-        fs::create_dir_all(folder).map_err(told)?;
+        let error = |e: io::Error| format!("{}: {e}", folder.display());
+        fs::create_dir_all(folder).map_err(error)?;
+        let mut told = 0;
         for (name, bytes) in &self.0 {
-            let named = fault.filter(|_| SABOTAGED.iter().any(|(own, _)| own == name)).map(|f| f.name.as_bytes());
-            program(&folder.join(name), bytes, named).map_err(told)?;
+            let mut bytes = bytes.to_owned();
+            if let Some(fault) = fault.filter(|_| SABOTAGED.iter().any(|(own, _)| own == name)) {
+                told += usize::from(tell(&mut bytes, fault.name.as_bytes())?);
+            }
+            place(&folder.join(name), &bytes).map_err(error)?;
+        }
+        if fault.is_some() && told == 0 {
+            return Err("neither kusaw nor its stage asks which fault is in force".to_owned());
         }
         Ok(())
     }
@@ -129,28 +138,34 @@ impl Programs {
     ///
     /// # Errors
     /// When there is no bubblewrap, or they cannot be written.
-    pub fn write_bubblewrap(&self, folder: &Path, told: &[u8]) -> Result<(), String> {
-        let told_of = |e: io::Error| format!("{}: {e}", folder.display());
-        fs::create_dir_all(folder).map_err(told_of)?;
-        let saboteur = self.0.iter().find(|(name, _)| *name == "kusaw-saboteur").map(|(_, bytes)| bytes);
-        let saboteur = saboteur.ok_or("kusaw-saboteur was not built")?;
-        program(&folder.join("bwrap"), saboteur, Some(told)).map_err(told_of)?;
-        let real = crate::lab::Lab::which("bwrap").ok_or("bwrap is not installed: make setup")?;
-        fs::copy(&real, folder.join("real")).map(drop).map_err(told_of)
+    pub fn write_bubblewrap(&self, folder: &Path, change: &[u8]) -> Result<(), String> {
+        let error = |e: io::Error| format!("{}: {e}", folder.display());
+        fs::create_dir_all(folder).map_err(error)?;
+        let saboteur = self.0.iter().find(|(name, _)| *name == "kusaw-saboteur").map(|(_, bytes)| bytes.clone());
+        let mut saboteur = saboteur.ok_or("kusaw-saboteur was not built")?;
+        if !tell(&mut saboteur, change)? {
+            return Err("kusaw-saboteur has no room for a change".to_owned());
+        }
+        place(&folder.join("bwrap"), &saboteur).map_err(error)?;
+        let real = Lab::which("bwrap").ok_or("bwrap is not installed: make setup")?;
+        fs::copy(&real, folder.join("real")).map(drop).map_err(error)
     }
 }
 
-fn program(path: &Path, bytes: &[u8], named: Option<&[u8]>) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let mut bytes = bytes.to_owned();
-    if let Some(name) = named {
-        let mut places = bytes.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK).map(|(at, _)| at);
-        let rooms: Vec<usize> = places.by_ref().filter(|at| bytes.get(at + MARK.len()) == Some(&0)).collect();
-        let [room] = rooms[..] else {
-            return Err(io::Error::other(format!("{}: {} rooms for a fault's name", path.display(), rooms.len())));
-        };
-        bytes[room + MARK.len()..][..name.len()].copy_from_slice(name);
+/// Writes what is in force into a program; whether it asks.
+fn tell(program: &mut [u8], what: &[u8]) -> Result<bool, String> {
+    let found = program.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK).map(|(at, _)| at);
+    match found.collect::<Vec<_>>()[..] {
+        [] => Ok(false),
+        [at] => {
+            program[at + MARK.len()..][..what.len()].copy_from_slice(what);
+            Ok(true)
+        }
+        _ => Err("the mark of the fault in force stands more than once in a program".to_owned()),
     }
+}
+
+fn place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
