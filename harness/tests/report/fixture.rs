@@ -65,6 +65,12 @@ pub fn record(driver: &str, kind: Kind, homepage: &str, scenarios: Vec<ScenarioL
         digests: map(&[("probe", &"d1".repeat(32)), (driver, &"a7".repeat(32))]),
         started: "2026-01-01T00:00:00Z".into(),
         selected: scenarios.len(),
+        selection: Vec::new(),
+        shard: None,
+        selected_in_all: None,
+        unclaimed: None,
+        expect: Vec::new(),
+        merged: Vec::new(),
     };
     let mut verdicts = BTreeMap::new();
     scenarios.iter().for_each(|s| *verdicts.entry(s.verdict.word().to_owned()).or_insert(0) += 1);
