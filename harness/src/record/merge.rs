@@ -2,7 +2,42 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{End, Merged, Record, Run, ScenarioLine};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{End, Record, Run, ScenarioLine, Shard};
+
+/// A shard that is part of a record.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Merged {
+    /// Which.
+    pub shard: Shard,
+    /// How its lab was started.
+    pub start: String,
+    /// Facts of its host.
+    pub host: BTreeMap<String, String>,
+    /// When it began (RFC 3339, UTC).
+    pub started: String,
+    /// Number of its scenarios.
+    pub selected: usize,
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+impl Merged {
+    /// What is kept of a shard, if it is one.
+    pub fn of(record: &Record) -> Option<Self> {
+        let run = &record.run;
+        Some(Self {
+            shard: run.shard?,
+            start: run.start.clone(),
+            host: run.host.clone(),
+            started: run.started.clone(),
+            selected: run.selected,
+            ms: record.end.ms,
+        })
+    }
+}
 
 /// Why records do not become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +177,6 @@ fn missing(shards: &[(String, Record)]) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Shard;
     use crate::record::tests::{line, record};
     use crate::verdict::Verdict;
 

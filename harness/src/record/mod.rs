@@ -18,6 +18,7 @@ mod shard;
 mod whole;
 mod write;
 
+pub use merge::Merged;
 pub use read::Record;
 pub use shard::Shard;
 pub use whole::{exit_code, unused};
@@ -86,38 +87,6 @@ pub struct Unclaimed {
     pub most: usize,
     /// So many were not asked.
     pub left_out: usize,
-}
-
-/// A shard that is part of a record.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-pub struct Merged {
-    /// Which.
-    pub shard: Shard,
-    /// How its lab was started.
-    pub start: String,
-    /// Facts of its host.
-    pub host: BTreeMap<String, String>,
-    /// When it began (RFC 3339, UTC).
-    pub started: String,
-    /// Number of its scenarios.
-    pub selected: usize,
-    /// Milliseconds.
-    pub ms: u64,
-}
-
-impl Merged {
-    /// What is kept of a shard, if it is one.
-    pub fn of(record: &Record) -> Option<Self> {
-        let run = &record.run;
-        Some(Self {
-            shard: run.shard?,
-            start: run.start.clone(),
-            host: run.host.clone(),
-            started: run.started.clone(),
-            selected: run.selected,
-            ms: record.end.ms,
-        })
-    }
 }
 
 /// A line a scenario.

@@ -3,12 +3,13 @@
 use super::{Run, ScenarioLine};
 use crate::verdict::Verdict;
 
-/// Declared deviations that declare nothing: no scenario that could be asked falls under them. Only of a run of everything.
+/// Declared deviations that declare nothing: no scenario that is claimed and that the driver can be asked falls under them (one
+/// for another platform does). Only of a run of everything.
 pub fn unused<'a>(run: &'a Run, lines: &[ScenarioLine]) -> Vec<&'a str> {
     if run.shard.is_some() || !run.selection.is_empty() {
         return Vec::new();
     }
-    let asked = |line: &&ScenarioLine| !matches!(line.verdict, Verdict::NotClaimed | Verdict::NotApplicable);
+    let asked = |line: &&ScenarioLine| line.verdict != Verdict::NotClaimed;
     let asked: Vec<(&str, String)> = lines.iter().filter(asked).map(|l| (l.id.as_str(), l.name())).collect();
     let of_case = |name: &String| run.expect.iter().any(|entry| entry == name);
     let uses = |entry: &str| asked.iter().any(|(id, name)| entry == name || (entry == *id && !of_case(name)));
