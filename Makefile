@@ -5,7 +5,7 @@ ARGS ?=
 PREFIX ?= /usr/local
 CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
-.PHONY: conformance test peers e2e-egress e2e-agents bench fuzz setup build install pages
+.PHONY: conformance test peers matrix page e2e-egress e2e-agents bench fuzz setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
@@ -23,6 +23,16 @@ test: setup ## everything: format, lints, unit, command line, features' lint, co
 peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's registry
 	ci/peers
 	$(CONFORMANCE) run --driver srt $(ARGS)
+
+matrix: setup ## every driver one after another, six of others at least, and the report over all: docs/matrix.md and a page
+	-ci/peers # one that cannot be installed is blocked, by name
+	$(CONFORMANCE) matrix --markdown docs/matrix.md -- $(ARGS)
+
+page: ## the report's page in a headless Chromium (Debian's, 300 MB), and a picture of the last matrix: docs/report.png
+	ci/setup chromium
+	cargo clippy --package kusaw-conformance --test page --quiet -- -D warnings
+	cargo test --package kusaw-conformance --test page
+	@[ ! -f target/conformance/matrix/index.html ] || ci/picture target/conformance/matrix/index.html docs/report.png
 
 e2e-egress: setup ## the egress chapters, with real clients inside and P5 to P7; needs no internet
 	$(CONFORMANCE) run --id NET --id EGR --id INJ --id CLI-02 $(ARGS)

@@ -7,11 +7,30 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use kusaw_conformance::record::{Record, ScenarioLine};
 use kusaw_conformance::report::Report;
+use kusaw_conformance::verdict::Verdict;
 use regex::Regex;
 
 #[path = "report/fixture.rs"]
 mod fixture;
+
+/// A driver whose program is missing is not one that keeps none of its promises.
+#[test]
+fn a_blocked_driver_is_not_run_rather_than_0_of_its_claims() {
+    let mut record = fixture::peer();
+    for line in &mut record.scenarios {
+        *line = ScenarioLine { findings: Vec::new(), controls: Vec::new(), launches: Vec::new(), ..line.clone() };
+        (line.verdict, line.why) = (Verdict::Blocked, "peer is not on PATH".into());
+    }
+    let Report { html, markdown } =
+        Report::of(&[fixture::source("peer", record)], &fixture::catalogue(), "now").unwrap();
+    assert!(
+        markdown.contains("| peer 1.2.3 | not run |") && markdown.contains("Not run: peer is not on PATH."),
+        "{markdown}"
+    );
+    assert!(html.contains("Not run: peer is not on PATH.") && !html.contains("0</strong> of"));
+}
 
 fn captures(pattern: &str, text: &str) -> Vec<String> {
     Regex::new(pattern).unwrap().captures_iter(text).map(|c| c[1].to_owned()).collect()
@@ -120,7 +139,7 @@ fn the_first_screen_has_what_was_not_proven() {
 #[test]
 fn what_others_print_without_end_is_cut() {
     let mut record = fixture::peer();
-    let line = kusaw_conformance::record::ScenarioLine { launches: Vec::new(), ..record.scenarios[2].clone() };
+    let line = ScenarioLine { launches: Vec::new(), ..record.scenarios[2].clone() };
     for scenario in &mut record.scenarios {
         scenario.why = "w".repeat(10_000_000);
         scenario.launches[0].stderr = "e".repeat(10_000_000);
@@ -155,6 +174,14 @@ fn what_is_beyond_or_short_of_the_claims_is_said() {
     assert!(!markdown.contains("build"), "the kernel's build names a machine");
 }
 
+/// A record as the text of its file.
+fn text(record: &Record) -> String {
+    let line = |value: serde_json::Result<String>| format!("{}\n", value.unwrap());
+    let scenarios = record.scenarios.iter().map(|s| line(serde_json::to_string(s)));
+    let (run, end) = (line(serde_json::to_string(&record.run)), line(serde_json::to_string(&record.end)));
+    std::iter::once(run).chain(scenarios).chain([end]).collect()
+}
+
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -169,7 +196,7 @@ fn conformance(arguments: &[&str]) -> Output {
 #[test]
 fn a_broken_record_spoils_nothing_but_itself() {
     let folder = folder("broken");
-    let whole = fixture::text(&fixture::peer());
+    let whole = text(&fixture::peer());
     let records = [
         ("whole", whole.clone()),
         ("cut", whole[..whole.len() / 2].to_owned()),

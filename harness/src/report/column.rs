@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::Source;
-use super::model::{Cell, Fact, Line, is_peer, shown, word};
+use super::model::{Cell, Fact, Line, is_peer, seen, shown, word};
 use crate::catalogue::Catalogue;
 use crate::record::{Record, ScenarioLine};
 use crate::summary::{self, WORST_FIRST};
@@ -28,6 +28,8 @@ pub struct Column {
     pub about: String,
     /// Whether it is somebody else's.
     pub peer: bool,
+    /// Why nothing could be asked at all, where that is so.
+    pub blocked: Option<String>,
     /// Guarantees that hold.
     pub hold: usize,
     /// Of how many.
@@ -112,6 +114,7 @@ impl Column {
             homepage: is_peer(run).then(|| shown(&run.homepage, 200)),
             about: shown(&run.about, 1_200),
             peer: is_peer(run),
+            blocked: blocked(&record.scenarios),
             hold,
             of,
             scenarios: record.scenarios.len(),
@@ -150,12 +153,16 @@ pub fn facts(whole: &[(&Source, &Record)]) -> Vec<Fact> {
     let names: BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
     let fact = |name: &String| {
         let values: Vec<String> =
-            facts.iter().map(|f| f.get(name).map_or_else(|| "–".to_owned(), |v| shown(v, 80))).collect();
-        let same = values.first().filter(|first| values.iter().all(|v| v == *first)).cloned();
+            facts.iter().map(|f| f.get(name).map_or_else(|| NOWHERE.to_owned(), |v| shown(v, 80))).collect();
+        let first = values.iter().find(|v| *v != NOWHERE);
+        let same = first.filter(|first| values.iter().all(|v| v == *first || v == NOWHERE)).cloned();
         Fact { name: shown(name, 40), same, values }
     };
     names.into_iter().map(fact).collect()
 }
+
+/// What stands where a run says nothing of a fact.
+const NOWHERE: &str = "–";
 
 fn facts_of(record: &Record) -> BTreeMap<String, String> {
     let run = &record.run;
@@ -171,6 +178,12 @@ fn facts_of(record: &Record) -> BTreeMap<String, String> {
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
     let digests = run.digests.iter().map(|(name, digest)| (format!("sha256 of {name}"), digest.clone()));
     own.chain(run.host.clone()).chain(digests).collect()
+}
+
+/// The reason that all of a run shares, where the host cannot run the driver.
+fn blocked(lines: &[ScenarioLine]) -> Option<String> {
+    let first = lines.iter().find(|l| l.verdict == Verdict::Blocked)?;
+    lines.iter().all(|l| seen(l).is_none() && l.verdict != Verdict::Moot).then(|| shown(&first.why, 300))
 }
 
 fn tallies(lines: &[ScenarioLine]) -> Vec<Tally> {

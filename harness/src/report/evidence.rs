@@ -171,7 +171,7 @@ impl Group {
         let listed = lines.iter().skip(whole).take(bounds.listed).map(|l| Listed {
             anchor: anchor(l),
             title: shown(&l.title, 200),
-            why: shared.is_none().then(|| shown(&l.why, bounds.text.min(200))),
+            why: shared.is_none().then(|| shown(told(l), bounds.text.min(200))),
         });
         Self {
             mark: word(verdict).mark,
@@ -197,7 +197,7 @@ impl Case {
             anchor,
             title: shown(&line.title, 200),
             extra: line.tags.iter().any(|t| t == "extra"),
-            why: explains(line).then(|| shown(&line.why, bounds.text)),
+            why: explains(line).then(|| shown(told(line), bounds.text)),
             findings: findings.collect(),
             controls: controls.collect(),
             launches: line.launches.iter().take(2).map(|l| Launched::of(l, bounds)).collect(),
@@ -207,10 +207,17 @@ impl Case {
     }
 }
 
+/// Why a case has its verdict, without what its group says already.
+fn told(line: &ScenarioLine) -> &str {
+    let seen = seen(line).filter(|_| line.verdict == Verdict::NotClaimed);
+    seen.and_then(|_| line.why.split_once("; ")).map_or(&line.why, |(_, why)| why)
+}
+
 /// Whether the sentence that explains a verdict says more than its findings, which it is often made of.
 fn explains(line: &ScenarioLine) -> bool {
     let seen: Vec<&str> = line.findings.iter().map(|f| f.seen.as_str()).collect();
-    line.why != seen.join("; ") && !seen.contains(&line.why.as_str())
+    let why = told(line);
+    why != seen.join("; ") && !seen.contains(&why)
 }
 
 impl Launched {

@@ -53,7 +53,13 @@ fn overview(out: &mut String, page: &Page) {
 fn about(out: &mut String, column: &Column) {
     let homepage =
         column.homepage.as_deref().map(|url| format!(" <{}>", url.replace(['<', '>', ' '], ""))).unwrap_or_default();
-    let _ = writeln!(out, "\n### {}\n\n{}{homepage} {} hold.", text(&column.name), text(&column.about), score(column));
+    let words = format!("{}{homepage}", text(&column.about));
+    let _ = writeln!(out, "\n### {}\n\n{}", text(&column.name), words.trim_start());
+    if let Some(reason) = &column.blocked {
+        let _ = writeln!(out, "\nNot run: {}.", text(reason));
+        return;
+    }
+    let _ = writeln!(out, "\n{} hold.", score(column));
     if !column.deviations.is_empty() {
         out.push_str("\nClaimed, and not shown to hold:\n\n");
         column.deviations.iter().for_each(|deviation| deviates(out, deviation));
@@ -75,6 +81,9 @@ fn deviates(out: &mut String, deviation: &Deviation) {
 }
 
 fn score(column: &Column) -> String {
+    if column.blocked.is_some() {
+        return "not run".to_owned();
+    }
     let what = if column.peer { "it claims" } else { "musts" };
     format!("{} of {} {what}", column.hold, column.of)
 }

@@ -54,7 +54,7 @@ pub struct Missing {
 pub struct Fact {
     /// Its name.
     pub name: String,
-    /// The value, where it is the same in all runs.
+    /// The value, where it is the same in all runs that have it.
     pub same: Option<String>,
     /// A value a column.
     pub values: Vec<String>,

@@ -77,14 +77,6 @@ pub fn record(driver: &str, kind: Kind, homepage: &str, scenarios: Vec<ScenarioL
     Record { run, scenarios, end: End { end: true, verdicts, ms: 5_000 } }
 }
 
-/// A record as the text of its file.
-pub fn text(record: &Record) -> String {
-    let line = |value: serde_json::Result<String>| format!("{}\n", value.unwrap());
-    let scenarios = record.scenarios.iter().map(|s| line(serde_json::to_string(s)));
-    let (run, end) = (line(serde_json::to_string(&record.run)), line(serde_json::to_string(&record.end)));
-    std::iter::once(run).chain(scenarios).chain([end]).collect()
-}
-
 /// The reference: all of it holds but what is moot here.
 pub fn reference() -> Record {
     let ids = ["FS-06", "FS-07", "FS-11", "CLI-01", "CLI-07"];
