@@ -56,7 +56,9 @@ fn refused(manifest: &Manifest) -> Option<String> {
         .and_then(|runtime| runtime.block_on(ask(manifest)));
     match ended {
         Ok(output) if output.status.success() => None,
-        Ok(output) if output.stderr.trim_ascii().is_empty() => Some(format!("`available:` ended with {}", output.status)),
+        Ok(output) if output.stderr.trim_ascii().is_empty() => {
+            Some(format!("`available:` ended with {}", output.status))
+        }
         Ok(output) => Some(crate::text::line(output.stderr.trim_ascii(), 300)),
         Err(e) => Some(format!("`available:`: {e}")),
     }

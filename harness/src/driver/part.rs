@@ -76,17 +76,15 @@ mod tests {
         assert_eq!(check("{folder: target/peers/x, made_by: ci/peers x}"), ("x".to_owned(), Ok(())));
         assert_eq!(check("{file: a/letter}"), ("letter".to_owned(), Ok(())));
         assert_eq!(check("{set_user_id: jail, made_by: ci/peers jail}"), ("jail".to_owned(), Ok(())));
-        for wrong in
-            [
-                "{}",
-                "{cargo: a, file: b}",
-                "{folder: a/x}",
-                "{file: a, made_by: b}",
-                "{folder: a/bin, made_by: b}",
-                "{set_user_id: /usr/bin/jail, made_by: b}",
-                "{set_user_id: jail}",
-            ]
-        {
+        for wrong in [
+            "{}",
+            "{cargo: a, file: b}",
+            "{folder: a/x}",
+            "{file: a, made_by: b}",
+            "{folder: a/bin, made_by: b}",
+            "{set_user_id: /usr/bin/jail, made_by: b}",
+            "{set_user_id: jail}",
+        ] {
             assert!(check(wrong).1.is_err(), "{wrong}");
         }
     }
