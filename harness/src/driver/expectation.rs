@@ -7,7 +7,7 @@ use crate::verdict::Verdict;
 
 /// What a declared deviation looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Deviation {
     /// The guarantee does not hold.
     #[default]
@@ -16,6 +16,8 @@ pub enum Deviation {
     Inconclusive,
     /// None: a case that holds although its guarantee is declared not to.
     Holds,
+    /// Whatever is seen: a case of which the documentation that the claim rests on says nothing, or the contrary.
+    NotClaimed,
 }
 
 /// A declared deviation: a claim that is known not to hold yet.
@@ -47,6 +49,7 @@ impl Deviation {
             Self::Fails => Verdict::Fails,
             Self::Inconclusive => Verdict::Inconclusive,
             Self::Holds => Verdict::Holds,
+            Self::NotClaimed => Verdict::NotClaimed,
         }
     }
 }

@@ -168,6 +168,9 @@ impl Manifest {
             if !self.claims.iter().any(|c| c == entry.guarantee()) {
                 return Err(format!("expect: {} is not claimed, so it cannot be expected to fail", entry.id));
             }
+            if entry.outcome == Deviation::NotClaimed && !entry.id.contains('/') {
+                return Err(format!("expect: {}: not-claimed is for a case of what is claimed: ID/case", entry.id));
+            }
         }
         if let Some(id) = self.sources.keys().find(|id| !self.claims.contains(id)) {
             return Err(format!("sources: {id} is not claimed"));
@@ -191,6 +194,12 @@ impl Manifest {
     /// Whether it claims a guarantee; `extra` = the scenario checks more than the row says.
     pub fn claims(&self, id: &str, extra: bool) -> bool {
         self.claims.iter().any(|c| c == id) && (self.extras || !extra)
+    }
+
+    /// Why it does not claim a case of a guarantee that it claims, where its manifest says that.
+    pub fn leaves_out(&self, id: &str, case: &str, platform: &str) -> Option<String> {
+        let declared = self.expectation(id, case, platform)?;
+        (declared.outcome == Deviation::NotClaimed).then(|| declared.told())
     }
 
     /// Where the worktree of `{{repo}}` lies (template): a factory says it, to a sandbox it is given.
@@ -256,5 +265,7 @@ mod tests {
         assert!(check("claims: [FS-06]\n").is_ok());
         assert!(check("claims: [FS-99]\n").is_err());
         assert!(check("expect: [{id: FS-06, why: x}]\n").is_err());
+        assert!(check("claims: [FS-06]\nexpect: [{id: FS-06/a, outcome: not-claimed, why: x}]\n").is_ok());
+        assert!(check("claims: [FS-06]\nexpect: [{id: FS-06, outcome: not-claimed, why: x}]\n").is_err());
     }
 }
