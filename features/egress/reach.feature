@@ -67,9 +67,9 @@ Feature: What a step reaches
         Content-Length: 14
         Connection: close
 
-        body-of-{nonce}-0123456789\
+        body-of-a-step\
         """
-      Then an answer has "body-of-{nonce}"
+      Then an answer has "body-of-a-step"
       And planted, with an empty list, nothing arrives at "{nonce}.echo.test"
 
     Scenario: a body in chunks arrives
@@ -154,7 +154,7 @@ Feature: What a step reaches
         Host: {nonce}.redirect.test
         Connection: close
         """
-      Then an answer has "Location: http://{nonce}.evil.test/"
+      Then an answer has "ocation: http://{nonce}.evil.test/"
       And nothing arrives at "{nonce}.evil.test"
       And planted, with an empty list, nothing arrives at "{nonce}.redirect.test"
 
@@ -212,7 +212,7 @@ Feature: What a step reaches
     Scenario: git clones and pushes over https
       Given the host "{nonce}.depot.test" is allowed
       And a depot of the world holds a git repository
-      When the step runs the shell command "git clone -q https://{nonce}.depot.test/git/demo.git $TMPDIR/c && cd $TMPDIR/c && echo more >>file && git -c user.name=n -c user.email=n@example commit -qam two && git push -q"
+      When the step runs the shell command "cd "$TMPDIR"; git clone -q https://{nonce}.depot.test/git/demo.git c && cd c && echo more >>file && git -c user.name=n -c user.email=n@example commit -qam two && git push -q"
       Then the step ends with 0
       And the depot's git repository has the commit "two"
       And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
@@ -221,7 +221,7 @@ Feature: What a step reaches
     Scenario: pip downloads a package
       Given the host "{nonce}.depot.test" is allowed
       And a depot of the world holds a Python package
-      When the step runs the shell command "pip3 download -q --no-deps --no-cache-dir --disable-pip-version-check --index-url https://{nonce}.depot.test/simple/ -d $TMPDIR/d demo-package && cat $TMPDIR/d/demo_package-1.0-py3-none-any.whl | wc -c"
+      When the step runs the shell command "cd "$TMPDIR"; pip3 download -q --no-deps --no-cache-dir --disable-pip-version-check --index-url https://{nonce}.depot.test/simple/ -d d demo-package && cat d/demo_package-1.0-py3-none-any.whl | wc -c"
       Then the step ends with 0
       And "{nonce}.depot.test" gets 2 requests
       And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
@@ -230,7 +230,7 @@ Feature: What a step reaches
     Scenario: npm downloads a package
       Given the host "{nonce}.depot.test" is allowed
       And a depot of the world holds a npm package
-      When the step runs the shell command "cd $TMPDIR && NODE_EXTRA_CA_CERTS=/etc/ssl/certs/lab-authority.pem npm_config_update_notifier=false npm pack --silent --registry https://{nonce}.depot.test/ demo-package && cat demo-package-1.0.0.tgz | wc -c"
+      When the step runs the shell command "cd "$TMPDIR"; NODE_EXTRA_CA_CERTS=/etc/ssl/certs/lab-authority.pem npm_config_update_notifier=false npm pack --silent --registry https://{nonce}.depot.test/ demo-package && cat demo-package-1.0.0.tgz | wc -c"
       Then the step ends with 0
       And something arrives at "{nonce}.depot.test"
       And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
@@ -239,7 +239,7 @@ Feature: What a step reaches
     Scenario: cargo downloads a crate
       Given the host "{nonce}.depot.test" is allowed
       And a depot of the world holds a crate
-      When the step runs the shell command "mkdir -p $TMPDIR/p/src $TMPDIR/p/.cargo && cd $TMPDIR/p && : >src/lib.rs && printf '[package]\nname="p"\nversion="1.0.0"\nedition="2021"\n[dependencies]\ndemo-package={version="1",registry="lab"}\n' >Cargo.toml && printf '[registries.lab]\nindex="sparse+https://{nonce}.depot.test/index/"\n' >.cargo/config.toml && cargo fetch -q"
+      When the step runs the shell command "cd "$TMPDIR"; mkdir -p p/src p/.cargo && cd p && : >src/lib.rs && printf '[package]\nname="p"\nversion="1.0.0"\nedition="2021"\n[dependencies]\ndemo-package={version="1",registry="lab"}\n' >Cargo.toml && printf '[registries.lab]\nindex="sparse+https://{nonce}.depot.test/index/"\n' >.cargo/config.toml && cargo fetch -q"
       Then the step ends with 0
       And "{nonce}.depot.test" gets 3 requests
       And planted, with an empty list, nothing arrives at "{nonce}.depot.test"
@@ -366,7 +366,7 @@ Feature: What a step reaches
     # claude-code 87381: the same CONNECT was refused directly, and let through by way of a relay
     @case:N03 @program:socat
     Scenario Outline: a host that is not listed is not reached through a relay of the step's own, by <way>
-      When the step runs the shell command "proxy=${<variable>#http://}; socat TCP-LISTEN:3999,bind=127.0.0.1,fork,reuseaddr TCP:${proxy%/} & for n in $(seq 100); do socat -u OPEN:/dev/null TCP:127.0.0.1:3999 2>/dev/null && break; sleep 0.02; done; <variable>=http://127.0.0.1:3999 <lower>=http://127.0.0.1:3999 tools/probe connect --proxy <way> {nonce}.evil.test:80 + connect --proxy <way> {nonce}.pub.test:80; code=$?; kill $!; exit $code"
+      When the step runs the shell command "proxy=${<variable>#http://}; user=${proxy%${proxy##*@}}; proxy=${proxy##*@}; socat TCP-LISTEN:3999,bind=127.0.0.1,fork,reuseaddr TCP:${proxy%/} & for n in $(seq 100); do socat -u OPEN:/dev/null TCP:127.0.0.1:3999 2>/dev/null && break; sleep 0.02; done; <variable>=http://${user}127.0.0.1:3999 <lower>=http://${user}127.0.0.1:3999 tools/probe connect --proxy <way> {nonce}.evil.test:80 + connect --proxy <way> {nonce}.pub.test:80; code=$?; kill $!; exit $code"
       Then nothing arrives at "{nonce}.evil.test"
       And the origin "pub" answers
       And planted, with "{nonce}.evil.test" allowed, something arrives there
@@ -450,7 +450,7 @@ Feature: What a step reaches
         | a URL with three slashes           | http:///{nonce}.evil.test/                          | {nonce}.evil.test                 |
         | a name with a dot before it        | http://.{nonce}.evil.test/                          | {nonce}.evil.test                 |
 
-    # RFC 9112, 3.2.2: the URL counts, whatever Host says; what the origin gets must say the same
+    # RFC 9112, 3.2.2: the URL counts, whatever Host says; what the origin gets must say the same. To send nothing is right too.
     @case:M07
     Scenario: a request to an allowed host does not name another one to it
       When the step sends the proxy
@@ -460,7 +460,7 @@ Feature: What a step reaches
         Connection: close
         """
       Then nothing arrives at "{nonce}.evil.test"
-      And no request to "{nonce}.echo.test" has "{nonce}.evil.test"
+      And "{nonce}.echo.test" gets no request that has "{nonce}.evil.test"
       And bare, a connection to "{nonce}.evil.test:80" arrives
 
     Scenario: an address that is not listed is not reached

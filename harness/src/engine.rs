@@ -98,18 +98,16 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
     let unfinished = scene.and_then(Scene::unfinished);
     let expectation = manifest.expectation(&case.id, &case.case, std::env::consts::OS);
     let expected = expectation.map(|e| (e.outcome.verdict(), e.told()));
-    let beyond = manifest.beyond(&case.id, &case.case);
-    let (verdict, mut why) = judge(&Facts {
-        claimed: beyond.is_none() && manifest.claims(&case.id, case.is_extra()),
+    let left_out = manifest.leaves_out(&case.id, &case.case, std::env::consts::OS);
+    let (verdict, why) = judge(&Facts {
+        claimed: manifest.claims(&case.id, case.is_extra()) && left_out.is_none(),
         expected: expected.as_ref().map(|(verdict, why)| (*verdict, why.as_str())),
         course,
         unfinished: unfinished.as_deref(),
         findings: scene.map(|s| s.findings.as_slice()).unwrap_or_default(),
         controls: scene.map(|s| s.controls.as_slice()).unwrap_or_default(),
     });
-    if let Some(more) = beyond {
-        why = format!("{}; {why}", more.told());
-    }
+    let why = left_out.map_or_else(|| why.clone(), |left_out| format!("{left_out}; {why}"));
     let mut line = ScenarioLine::new(case, verdict, why);
     if let Some(scene) = scene {
         line.findings.clone_from(&scene.findings);

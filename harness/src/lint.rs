@@ -80,6 +80,7 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
     let cases = cases(features);
     wrong.extend(manifests.iter().flat_map(|manifest| expectation::stale(manifest, &cases)));
     wrong.extend(manifests.iter().flat_map(expectation::undated));
+    wrong.extend(manifests.iter().flat_map(unsourced));
     let Some(reference) = manifests.iter().find(|m| m.name == "kusaw") else {
         return vec!["the reference has no manifest".to_owned()];
     };
@@ -97,6 +98,16 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
         }
     }
     wrong
+}
+
+/// Claims made in the name of others without the words that they rest on. Our own manifests claim by our documentation, which the
+/// catalogue quotes.
+fn unsourced(manifest: &Manifest) -> Vec<String> {
+    let of_others = manifest.homepage.contains("://");
+    let without = manifest.claims.iter().filter(|id| of_others && !manifest.sources.contains_key(*id));
+    let name = &manifest.name;
+    let said = |id| format!("{name}: {id} is claimed without the words of {}: add it to sources:", manifest.homepage);
+    without.map(said).collect()
 }
 
 /// Each phase of an attempt must be hit so often where a launcher is killed at random moments.
@@ -188,6 +199,14 @@ mod tests {
         for (id, stale) in [("FS-06", false), ("FS-06/s", false), ("FS-06/old-title", true), ("FS-07", true)] {
             let more = format!("claims: [FS-06, FS-07]\nexpect: [{{id: {id}, why: x}}]\n");
             assert_eq!(wrong(&[reference.clone(), driver("other", &more)]).contains("is no scenario"), stale, "{id}");
+        }
+        for (more, says) in [
+            ("claims: [FS-06]\nhomepage: docs/x.md\n", ""),
+            ("claims: [FS-06]\nhomepage: https://x.test\n", "other: FS-06 is claimed without the words"),
+            ("claims: [FS-06]\nhomepage: https://x.test\nsources: {FS-06: no byte}\n", ""),
+        ] {
+            let found = wrong(&[reference.clone(), driver("other", more)]);
+            assert!(if says.is_empty() { found.is_empty() } else { found.contains(says) }, "{more}: {found}");
         }
         let expects = driver("kusaw", "claims: [FS-06]\nextras: true\nexpect: [{id: FS-06, why: x}]\n");
         assert!(wrong(&[expects, driver("other", "claims: [FS-06]\n")]).contains("expects failures"));

@@ -21,14 +21,25 @@ const SILENT: Duration = Duration::from_secs(2);
 /// # Errors
 /// When there is none in 15 s.
 pub async fn first_sign(worktree: &Path) -> Result<(), String> {
+    first_sign_unless(worktree, || false).await.map(|_| ())
+}
+
+/// The same, and whether there is one before the launch has ended.
+///
+/// # Errors
+/// As [`first_sign`].
+pub async fn first_sign_unless(worktree: &Path, ended: impl Fn() -> bool) -> Result<bool, String> {
     let began = Instant::now();
     while std::fs::metadata(worktree.join("started")).is_err() {
+        if ended() {
+            return Ok(false);
+        }
         if began.elapsed() > START {
             return Err(format!("the step gave no sign in {START:?}"));
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Whether the step gives a sign that much later than now.

@@ -9,7 +9,7 @@ use crate::verdict::Verdict;
 
 /// What a declared deviation looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Deviation {
     /// The guarantee does not hold.
     #[default]
@@ -18,7 +18,7 @@ pub enum Deviation {
     Inconclusive,
     /// None: a case that holds although its guarantee is declared not to.
     Holds,
-    /// None: a case of a guarantee that is claimed which asks for more than the words that the claim rests on.
+    /// Whatever is seen: a case of which the documentation that the claim rests on says nothing, or the contrary.
     #[serde(rename = "not-claimed")]
     NotClaimed,
 }

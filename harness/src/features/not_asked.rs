@@ -78,7 +78,8 @@ fn not_asked(
         }
     }
     // What nobody claims may as well fail for the lack of a program.
-    let claimed = manifest.claims(&case.id, case.is_extra());
+    let claimed =
+        manifest.claims(&case.id, case.is_extra()) && manifest.leaves_out(&case.id, &case.case, here).is_none();
     if claimed && case.needs().any(|need| need == "landlock-scope") && landlock_abi() < SCOPE {
         return Some((Verdict::Moot, "this kernel cannot scope sockets and signals (Landlock ABI below 6)".to_owned()));
     }

@@ -105,13 +105,20 @@ impl Scene {
         self.plan.action = Action::Run(self.work(script, "."));
         let (worktree, mark) = (self.next_worktree()?, self.mark());
         self.attempts += 1;
-        let live = Live::default();
-        let deed = signal_at_work(&live, &worktree, &mark, signal, bound);
-        let launcher = Self::launcher()?;
-        let launch = launcher.launch_live(&self.plan, &self.nonce, self.attempts, &live);
+        let (live, ended) = (Live::default(), Cell::new(false));
+        let deed = signal_at_work(&live, &ended, &worktree, &mark, signal, bound);
+        let launch = async {
+            let launch = Self::launcher()?.launch_live(&self.plan, &self.nonce, self.attempts, &live).await;
+            ended.set(true);
+            launch
+        };
         let (launch, deaths) = futures::future::join(launch, deed).await;
         self.launches.push(launch?);
-        self.deaths = Some(deaths.map_err(|e| self.last().map_or(e.clone(), |l| format!("{e}: {}", l.output())))?);
+        self.deaths = deaths.map_err(|e| self.last().map_or(e.clone(), |l| format!("{e}: {}", l.output())))?;
+        if self.deaths.is_none() {
+            self.refusal = Refusal::NoAnswer; // it was to run until the signal
+            self.found(false, "the step ended before it was at work".to_owned());
+        }
         Ok(())
     }
 
@@ -123,14 +130,14 @@ impl Scene {
         const MOMENT: Duration = Duration::from_millis(100);
         let (folder, mark) = (self.factory().join("bare"), self.mark());
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let live = Live::default();
-        let deed = signal_at_work(&live, &folder, &mark, signal, MOMENT);
+        let (live, lives) = (Live::default(), Cell::new(false));
+        let deed = signal_at_work(&live, &lives, &folder, &mark, signal, MOMENT);
         let (command, nonce) =
             (self.work(work.script(), &folder.display().to_string()), format!("{}-bare", self.nonce));
         let launcher = Self::launcher()?;
         let bare = launcher.bare_live(&command, &nonce, &self.plan, &live);
         let (launch, deaths) = futures::future::join(bare, deed).await;
-        launch.and(deaths)
+        launch.and(deaths)?.ok_or_else(|| "without a sandbox the step ended before it was at work".to_owned())
     }
 
     /// Has attempts run and kills their launchers by SIGKILL at random moments, until each phase was hit so often. Keeps which
@@ -305,15 +312,18 @@ async fn let_go(pipe: &Path, ended: &Cell<Option<Instant>>) {
 }
 
 /// Waits until a family is at work, and on if the thread ends that started its launcher; then gives the launcher a signal,
-/// unless it has died with the thread.
+/// unless it has died with the thread. None where the launch has ended before.
 async fn signal_at_work(
     live: &Live,
+    ended: &Cell<bool>,
     folder: &Path,
     mark: &str,
     signal: Signal,
     bound: Duration,
-) -> Result<Deaths, String> {
-    waiting::first_sign(folder).await?;
+) -> Result<Option<Deaths>, String> {
+    if !waiting::first_sign_unless(folder, || ended.get()).await? {
+        return Ok(None);
+    }
     let went_on = !live.end_thread() || waiting::goes_on(folder, GOES_ON).await;
     let (before, launcher) = (living::marked(mark).len(), live.launcher());
     let family = living::family(launcher.unwrap_or_default(), mark);
@@ -323,7 +333,7 @@ async fn signal_at_work(
     }
     let left = living::gone(|| living::still(&family), bound).await;
     living::end(&left);
-    Ok(Deaths { before, left, moments: None })
+    Ok(Some(Deaths { before, left, moments: None }))
 }
 
 fn seed() -> Result<u64, String> {

@@ -84,11 +84,25 @@ async fn has_line(scene: &mut Scene, name: String, line: String) -> StepResult {
 
 #[then(regex = r#"^no request to "(.+)" has "(.+)"$"#)]
 async fn lacks(scene: &mut Scene, name: String, words: String) -> StepResult {
-    let (name, seen) = (named(scene, &name)?, scene.seen().await?);
-    let (words, heads) = (scene.expand_text(&words)?.to_ascii_lowercase(), seen.requests(&name));
-    let lacks = |head: &&str| !head.to_ascii_lowercase().contains(&words);
-    scene.found(!heads.is_empty() && heads.iter().all(lacks), format!("requests at {name}: {}", told(&heads)));
+    let (heads, lack) = requests_lack(scene, &name, &words).await?;
+    scene.found(heads > 0 && lack.0, lack.1);
     Ok(())
+}
+
+/// For what a proxy may send on, or refuse.
+#[then(regex = r#"^"(.+)" gets no request that has "(.+)"$"#)]
+async fn gets_none_with(scene: &mut Scene, name: String, words: String) -> StepResult {
+    let (_, lack) = requests_lack(scene, &name, &words).await?;
+    scene.found_certain(lack.0, lack.1);
+    Ok(())
+}
+
+/// How many requests arrived at a host, and whether none of them has these words.
+async fn requests_lack(scene: &mut Scene, name: &str, words: &str) -> Result<(usize, (bool, String)), String> {
+    let (name, seen) = (named(scene, name)?, scene.seen().await?);
+    let (words, heads) = (scene.expand_text(words)?.to_ascii_lowercase(), seen.requests(&name));
+    let lacks = |head: &&str| !head.to_ascii_lowercase().contains(&words);
+    Ok((heads.len(), (heads.iter().all(lacks), format!("requests at {name}: {}", told(&heads)))))
 }
 
 #[then(regex = r#"^"(.+)" is looked up (never|once|\d+ times|at least once)$"#)]

@@ -136,7 +136,10 @@ async fn planted(scene: &mut Scene) -> StepResult {
     std::fs::write(&lock, "").map_err(|e| format!("{}: {e}", lock.display()))?;
     let noticed = locks(&folder)?.contains(&lock);
     std::fs::remove_file(&lock).map_err(|e| format!("{}: {e}", lock.display()))?;
-    let one = scene.committed.first().cloned().ok_or("nothing was committed")?;
+    let Some(one) = scene.committed.first().cloned() else {
+        scene.control(ControlKind::Planted, false, "nothing was committed".to_owned());
+        return Ok(());
+    };
     git(&one.worktree, &["checkout", "-q", "--", "README"]).await?;
     let undone = !is_kept(&one);
     let told = format!("{lost} missed, undone change noticed: {undone}, lock noticed: {noticed}");

@@ -1,8 +1,9 @@
 //! `every-way HOST:PORT`: asks whoever listens to be led to HOST:PORT. It calls every TCP port that /proc shows somebody to
 //! listen on (all ports, if it shows none), at both loopback addresses, and every socket file that it can see, and sends each
-//! a CONNECT, and an absolute-form GET on another connection. It tells who could be called and what they said; it never waits
-//! long for an answer.
+//! a CONNECT, and an absolute-form GET on another connection; who wants to know who asks is asked again, with each user that the
+//! proxy variables have. It tells who could be called and what they said; it never waits long for an answer.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -16,6 +17,7 @@ use nix::sys::socket::SockType;
 
 use crate::action::Action;
 use crate::json::Json;
+use crate::network::proxy::{self, Proxy};
 use crate::network::socket;
 use crate::seen::Seen;
 use crate::words::{Usage, Words};
@@ -24,6 +26,8 @@ use crate::words::{Usage, Words};
 const CALL: Duration = Duration::from_millis(200);
 /// Without a word for so long, nothing more is awaited.
 const SILENCE: Duration = Duration::from_millis(700);
+/// The status of a proxy that wants to know who asks: 407 of RFC 9110.
+const WHO_ASKS: &[u8] = b" 407 ";
 const MAX_SAID: usize = 2048;
 /// Folders of the kernel's, where no socket lies.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -31,25 +35,40 @@ const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// Asks everybody.
 pub struct EveryWay {
     target: String,
+    /// The header lines that the proxies of the environment ask for.
+    authorizations: BTreeSet<String>,
 }
 
 impl EveryWay {
     pub fn parse(words: Words) -> Result<Self, Usage> {
         let [target] = words.exactly(["HOST:PORT"])?;
-        Ok(Self { target: target.to_string_lossy().into_owned() })
+        let named = [proxy::OF_TUNNELS, proxy::OF_REQUESTS].into_iter().filter_map(Proxy::of);
+        let authorizations = named.map(|proxy| proxy.authorization).filter(|line| !line.is_empty()).collect();
+        Ok(Self { target: target.to_string_lossy().into_owned(), authorizations })
     }
 
-    /// What somebody says to both requests; none if he cannot be called.
+    /// What somebody says to all requests; none if he cannot be called.
     fn said(&self, call: impl Fn() -> io::Result<OwnedFd>) -> Option<Vec<u8>> {
+        let mut said = self.said_to(&call, "")?;
+        if said.windows(WHO_ASKS.len()).any(|part| part == WHO_ASKS) {
+            said.extend(self.authorizations.iter().filter_map(|line| self.said_to(&call, line)).flatten());
+        }
+        Some(said)
+    }
+
+    /// The same, of two requests that have this header line.
+    fn said_to(&self, call: impl Fn() -> io::Result<OwnedFd>, authorization: &str) -> Option<Vec<u8>> {
         let target = &self.target;
         let origin = format!("GET / HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n");
         let mut connection = File::from(call().ok()?);
-        let mut said = answer(&mut connection, &format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n"));
+        let tunnel = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
+        let mut said = answer(&mut connection, &tunnel);
         if said.starts_with(b"HTTP/1.1 2") || said.starts_with(b"HTTP/1.0 2") {
             said.extend(answer(&mut connection, &origin));
         }
         if let Ok(connection) = call() {
             let absolute = origin.replacen("GET /", &format!("GET http://{target}/"), 1);
+            let absolute = absolute.replacen("\r\n", &format!("\r\n{authorization}"), 1);
             said.extend(answer(&mut File::from(connection), &absolute));
         }
         Some(said)

@@ -50,9 +50,9 @@ impl Hello {
     fn talk(&self, sent: &mut Vec<u8>, status: &mut Option<u16>) -> Result<Vec<u8>, String> {
         let deadline = Instant::now() + self.timeout;
         let symbol = |error: io::Error| seen::errno(&error);
-        let (host, port) = match self.tunnel {
-            true => Proxy::of(proxy::OF_TUNNELS).map(|p| (p.host, p.port)).ok_or("ENOPROXY")?,
-            false => self.place.clone(),
+        let Proxy { host, port, authorization } = match (self.tunnel, self.place.clone()) {
+            (true, _) => Proxy::of(proxy::OF_TUNNELS).ok_or("ENOPROXY")?,
+            (false, (host, port)) => Proxy { host, port, authorization: String::new() },
         };
         let address = SocketAddr::new(resolve(&host, deadline)?, port);
         let stream = TcpStream::connect_timeout(&address, http::left(deadline).map_err(symbol)?).map_err(symbol)?;
@@ -60,7 +60,7 @@ impl Hello {
         if self.tunnel {
             let target = &self.target;
             connection
-                .send(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes())
+                .send(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n").as_bytes())
                 .map_err(symbol)?;
             *status = http::status(&connection.head().map_err(symbol)?);
             if !status.is_some_and(|status| (200..300).contains(&status)) {

@@ -86,9 +86,12 @@ fn proxy() -> String {
 }
 
 fn through(proxy: &str, words: &str) -> Value {
-    let url = format!("http://{proxy}/");
+    through_url(&format!("http://{proxy}/"), words)
+}
+
+fn through_url(url: &str, words: &str) -> Value {
     let mut command = probe();
-    command.env("HTTPS_PROXY", &url).env("HTTP_PROXY", &url).args(words.split(' '));
+    command.env("HTTPS_PROXY", url).env("HTTP_PROXY", url).args(words.split(' '));
     reported(command.output().unwrap()).remove(0)
 }
 
@@ -194,4 +197,18 @@ fn every_way_tells_what_a_listener_says() {
     let open = seen["detail"]["open"].as_array().unwrap();
     let said = open.iter().find(|one| one["at"] == origin.as_str()).unwrap()["said"].as_str().unwrap();
     assert!(said.contains("403 CONN") && said.contains("403 GET "), "{said}");
+}
+
+#[test]
+fn every_way_names_itself_to_who_asks_for_that() {
+    let proxy = server(|request, stream| {
+        let asked = request.contains("Proxy-Authorization: Basic bWU6cHc=\r\n");
+        say(&stream, &format!("HTTP/1.1 {} {}\r\n\r\n", if asked { 403 } else { 407 }, &request[..4]));
+    });
+    let seen = through_url(&format!("http://me:pw@{proxy}/"), "every-way nobody.invalid:80");
+    let open = seen["detail"]["open"].as_array().unwrap();
+    let said = open.iter().find(|one| one["at"] == proxy.as_str()).unwrap()["said"].as_str().unwrap();
+    for answer in ["407 CONN", "407 GET ", "403 CONN", "403 GET "] {
+        assert!(said.contains(answer), "{answer}: {said}");
+    }
 }
