@@ -22,9 +22,13 @@ const fn room() -> [u8; 1024] {
     room
 }
 
+/// Changes, made in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sabotage(Vec<Change>);
+
 /// A change of the options that a pattern meets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sabotage {
+struct Change {
     of: String,
     act: Act,
 }
@@ -37,15 +41,28 @@ enum Act {
 }
 
 impl Sabotage {
-    /// The change that this copy was told, if it is such a copy.
+    /// The changes that this copy was told, if it is such a copy.
     pub fn told() -> Option<Sabotage> {
         let room = &std::hint::black_box(&IN_FORCE)[const { MARK.len() }..];
         let end = room.iter().position(|byte| *byte == 0)?;
         Sabotage::parse(std::str::from_utf8(&room[..end]).ok()?)
     }
 
-    /// Lists end with U+001E, their words with U+001F: what to do and where, then the options.
+    /// Each ends with U+001D.
     fn parse(told: &str) -> Option<Sabotage> {
+        let changes: Option<Vec<Change>> = told.split_terminator('\u{1d}').map(Change::parse).collect();
+        changes.filter(|changes| !changes.is_empty()).map(Sabotage)
+    }
+
+    /// Makes them; a start that they do not concern stays as it is.
+    pub fn apply(&self, launch: &mut Launch) {
+        self.0.iter().for_each(|change| change.apply(launch));
+    }
+}
+
+impl Change {
+    /// Lists end with U+001E, their words with U+001F: what to do and where, then the options.
+    fn parse(told: &str) -> Option<Change> {
         let words = |list: &str| list.split_terminator('\u{1f}').map(str::to_owned).collect::<Vec<_>>();
         let lists: Vec<Vec<String>> = told.split_terminator('\u{1e}').map(words).collect();
         let [head, lists @ ..] = &lists[..] else { return None };
@@ -56,11 +73,10 @@ impl Sabotage {
             ("add", [option]) => Act::Add(option.clone()),
             _ => return None,
         };
-        Some(Sabotage { of: of.clone(), act })
+        Some(Change { of: of.clone(), act })
     }
 
-    /// Makes the change; a start that it does not concern stays as it is.
-    pub fn apply(&self, launch: &mut Launch) {
+    fn apply(&self, launch: &mut Launch) {
         // The stage is started by descriptor (launcher), a git by its name.
         let is_step = launch.command.first().is_some_and(|c| c.as_bytes().starts_with(b"/proc/self/fd/"));
         if launch.command.is_empty() || (self.of == "step" && !is_step) || (self.of == "git" && is_step) {
@@ -87,11 +103,15 @@ fn meets(pattern: &[String], option: &[OsString]) -> bool {
     pattern.len() <= option.len() && pattern.iter().zip(option).all(|(p, word)| is_like(p.as_bytes(), word.as_bytes()))
 }
 
-/// Whether a word is like a pattern, in which `*` is any text.
+/// Whether a word is like a pattern, in which `*` is any name or part of one, and `**` any text.
 fn is_like(pattern: &[u8], word: &[u8]) -> bool {
     match pattern {
         [] => word.is_empty(),
-        [b'*', rest @ ..] => (0..=word.len()).any(|at| is_like(rest, &word[at..])),
+        [b'*', b'*', rest @ ..] => (0..=word.len()).any(|at| is_like(rest, &word[at..])),
+        [b'*', rest @ ..] => {
+            let name = word.iter().take_while(|byte| **byte != b'/').count();
+            (0..=name).any(|at| is_like(rest, &word[at..]))
+        }
         [first, rest @ ..] => word.first() == Some(first) && is_like(rest, &word[1..]),
     }
 }
@@ -118,17 +138,16 @@ mod tests {
     #[test]
     fn options_are_dropped_weakened_and_added() {
         assert_eq!(changed("drop both;--unshare-pid;", STEP), STEP.replace("--unshare-pid ", ""));
-        assert_eq!(changed("drop both;--ro-bind * /etc;", STEP), STEP.replace("--ro-bind /etc-0 /etc ", ""));
+        assert_eq!(changed("drop both;--ro-bind /* /etc;", STEP), STEP.replace("--ro-bind /etc-0 /etc ", ""));
         let real = STEP.replace("/t/git /w/.git", "/w/.git /w/.git");
-        assert_eq!(changed("weaken both;--bind * */.git;--bind $2 $2;", STEP), real);
+        assert_eq!(changed("weaken both;--bind ** **/.git;--bind $2 $2;", STEP), real);
         let added = STEP.replace("--remount-ro", "--bind /run /run --remount-ro");
         assert_eq!(changed("add step;--bind /run /run;", STEP), added);
     }
 
     #[test]
     fn what_is_not_meant_stays() {
-        for told in ["drop both;--unshare-net;", "drop git;--unshare-pid;", "weaken both;--ro-bind * /e;--bind $1 $2;"]
-        {
+        for told in ["drop both;--unshare-net;", "drop git;--unshare-pid;", "drop both;--bind * **;"] {
             assert_eq!(changed(told, STEP), STEP);
         }
         assert_eq!(Sabotage::told(), None);

@@ -2,8 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One of the three: `drop`, `weaken` with `to`, `add`. A pattern is an option with its first operands, `*` in a word is any
-/// text. It meets every option that begins with it, in every start of bubblewrap that has one; the others are left alone.
+/// One change, or several at once.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Changes {
+    /// One.
+    One(Change),
+    /// Several, where one without the other would not start.
+    All(Vec<Change>),
+}
+
+impl Changes {
+    /// All of them.
+    pub fn all(&self) -> &[Change] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::All(all) => all,
+        }
+    }
+
+    /// What is wrong with them, if something is.
+    pub fn wrong(&self) -> Option<&'static str> {
+        let too_long = (self.told().len() > ROOM).then_some("bubblewrap: too long");
+        self.all().iter().find_map(Change::wrong).or(too_long)
+    }
+
+    /// As the saboteur reads them: each ends with U+001D.
+    pub fn told(&self) -> Vec<u8> {
+        self.all().iter().flat_map(|change| change.told().into_iter().chain([0x1d])).collect()
+    }
+}
+
+/// One of the three: `drop`, `weaken` with `to`, `add`. A pattern is an option with its first operands; in a word, `*` is any
+/// name or part of one, `**` any text. It meets every option that begins with it, in every start of bubblewrap that has one; the others are left alone.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -41,13 +72,17 @@ impl Change {
         match () {
             () if given != 1 => Some("bubblewrap: one of drop, weaken and add"),
             () if self.weaken.is_empty() != self.to.is_empty() => Some("bubblewrap: weaken needs `to`, and only it"),
-            () if self.told().len() > ROOM => Some("bubblewrap: too long"),
             () => None,
         }
     }
 
+    /// The pattern of the options that it is about.
+    pub fn pattern(&self) -> &[String] {
+        if self.drop.is_empty() { &self.weaken } else { &self.drop }
+    }
+
     /// As the saboteur reads it: words that end with U+001F, lists that end with U+001E.
-    pub fn told(&self) -> Vec<u8> {
+    fn told(&self) -> Vec<u8> {
         let of = match self.of {
             None => "both",
             Some(Of::Step) => "step",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::change::Change;
+use super::change::Changes;
 use crate::catalogue::Catalogue;
 use crate::verdict::Verdict;
 
@@ -29,7 +29,9 @@ pub struct Fault {
     #[serde(default)]
     pub edits: Vec<Edit>,
     /// A change of what bubblewrap is told.
-    pub bubblewrap: Option<Change>,
+    pub bubblewrap: Option<Changes>,
+    /// Why nothing could notice it: it is not put in force, and shown with this reason.
+    pub unnoticed: Option<String>,
     /// Verdicts beside `fails` that count as noticed; `how` says why.
     #[serde(default)]
     pub seen: Vec<Verdict>,
@@ -100,10 +102,10 @@ pub fn wrong(faults: &[Fault], catalogue: &Catalogue) -> Vec<String> {
         if fault.how.trim().is_empty() || fault.how.contains('\n') {
             say("`how` is one sentence");
         }
-        if fault.edits.is_empty() == fault.bubblewrap.is_none() {
-            say("it has either edits or a change for bubblewrap");
+        if fault.edits.is_empty() && fault.bubblewrap.is_none() {
+            say("it has edits, or a change for bubblewrap, or both");
         }
-        if let Some(what) = fault.bubblewrap.as_ref().and_then(Change::wrong) {
+        if let Some(what) = fault.bubblewrap.as_ref().and_then(Changes::wrong) {
             say(what);
         }
         if fault.edits.iter().any(|edit| !edit.file.starts_with("impl")) {

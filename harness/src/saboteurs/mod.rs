@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<ExitCode, String> {
     let rows = stage.faults(&meant)?;
     if args.only.is_empty() {
         let page = stage.root.join("docs/saboteurs.md");
-        std::fs::write(&page, page::markdown(&rows)).map_err(|e| format!("{}: {e}", page.display()))?;
+        std::fs::write(&page, page::markdown(&rows, &all)).map_err(|e| format!("{}: {e}", page.display()))?;
     }
     let caught = rows.iter().filter(|row| row.state == State::Caught).count();
     let seconds = rows.iter().map(|row| row.ms).sum::<u64>() / 1000;
@@ -99,7 +99,7 @@ impl Stage {
         let told = |e: std::io::Error| format!("{}: {e}", path.display());
         let mut file = std::fs::File::create(&path).map_err(told)?;
         let mut rows = Vec::new();
-        for fault in faults {
+        for fault in faults.iter().filter(|fault| fault.unnoticed.is_none()) {
             let began = Instant::now();
             let ids: Vec<&str> = judge::sound(fault).chain([fault.breaks.as_str()]).collect();
             let scenarios = self.conformance(&fault.name, Some(fault), &ids).map(|record| record.scenarios);
@@ -118,7 +118,7 @@ impl Stage {
         let out = self.folder.join("runs").join(name);
         let _ = std::fs::remove_dir_all(&out);
         std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
-        let in_source = fault.filter(|fault| fault.bubblewrap.is_none());
+        let in_source = fault.filter(|fault| !fault.edits.is_empty());
         self.programs.write(&programs, in_source)?;
         let own = std::env::current_exe().map_err(|e| format!("own path: {e}"))?;
         let mut command = Command::new(own);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::fault::Fault;
 use super::judge::{Row, State};
 
 const HEAD: &str = "\
@@ -15,7 +16,7 @@ chapters held meanwhile. The faults are data: [harness/saboteur/faults](../harne
 ";
 
 /// The page.
-pub fn markdown(rows: &[Row]) -> String {
+pub fn markdown(rows: &[Row], faults: &[Fault]) -> String {
     let caught = rows.iter().filter(|row| row.state == State::Caught).count();
     let mut page = format!("{HEAD}**{caught} of {} faults are caught.**\n", rows.len());
     let mut chapter = "";
@@ -35,6 +36,14 @@ pub fn markdown(rows: &[Row]) -> String {
         };
         let how = row.how.replace('|', "\\|");
         let _ = writeln!(page, "| {} | {} | {how} | {by} |", row.fault, row.breaks);
+    }
+    let unnoticed: Vec<_> = faults.iter().filter_map(|f| Some((f, f.unnoticed.as_ref()?))).collect();
+    if !unnoticed.is_empty() {
+        page.push_str("\n## Not put in force\n\nNothing could notice these by itself: another guard stands behind it.\n\n");
+        page.push_str("| fault | of | what is wrong then | why nothing notices |\n|---|---|---|---|\n");
+        for (fault, why) in unnoticed {
+            let _ = writeln!(page, "| {} | {} | {} | {why} |", fault.name, fault.breaks, fault.how.trim());
+        }
     }
     page
 }
