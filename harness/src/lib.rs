@@ -36,6 +36,7 @@ pub mod probe;
 pub mod raw;
 pub mod record;
 pub mod scene;
+pub mod seal;
 pub mod search;
 pub mod smoke;
 pub mod state;
