@@ -64,15 +64,15 @@ impl Report {
 
     /// Why the report proves nothing, if so; `asked` are the words the probe was started with.
     pub fn unfinished(&self, asked: &[String], exit: Option<i32>) -> Option<String> {
+        let forged = match self.forged {
+            0 => String::new(),
+            count => format!("; {count} lines look like the probe's, and it did not print them so"),
+        };
         if !self.ended {
-            let forged = match self.forged {
-                0 => String::new(),
-                count => format!("; {count} lines look like the probe's and are not: it did not print them so"),
-            };
             return Some(format!("no end line after {} actions, exit {exit:?}{forged}", self.lines.len()));
         }
         if !self.answers(asked) {
-            return Some(format!("the report is not about what was asked: {}", self.summary()));
+            return Some(format!("the report is not about what was asked: {}{forged}", self.summary()));
         }
         (exit != Some(RAN_TO_END)).then(|| format!("exit {exit:?} instead of {RAN_TO_END}"))
     }
