@@ -3,8 +3,11 @@
 //! Everything is only read.
 
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -72,11 +75,37 @@ pub fn landlock_abi() -> i64 {
     abi.max(0)
 }
 
-/// The first line that a program prints.
+/// The first line that a program prints. Whoever wrote it may be wrong: it is given 5 s, and of what it prints the first 200
+/// characters are kept; one that takes longer has said nothing.
 pub fn first_line(program: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const LONGEST: usize = 200;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    let mut child = command.spawn().ok()?;
+    let output = child.stdout.take()?;
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        // Four bytes a character at most, and blanks that come before it.
+        let read = output.take(4 * LONGEST as u64 + 1024).read_to_end(&mut text);
+        tell.send(read.map(|_| text)) // who does not wait any more does not need it
+    });
+    let text = told.recv_timeout(PATIENCE).ok().and_then(Result::ok).unwrap_or_default();
+    // It has printed all that is wanted, or is ended with all that it started.
+    if let Ok(group) = i32::try_from(child.id()) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::Signal::SIGKILL);
+    }
+    let _ = child.wait();
+    let text: String = String::from_utf8_lossy(&text).lines().next()?.trim().chars().take(LONGEST).collect();
     (!text.is_empty()).then_some(text)
+}
+
+/// SHA-256 of the probe as it was built, whichever run's key is in it, in hexadecimal.
+pub fn digest_of_probe(path: &Path) -> Option<String> {
+    let mut bytes = std::fs::read(path).ok()?;
+    crate::seal::without_key(&mut bytes).ok()?;
+    Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// SHA-256 of a file, in hexadecimal.

@@ -41,6 +41,7 @@ pub mod record;
 pub mod report;
 pub mod saboteurs;
 pub mod scene;
+pub mod seal;
 pub mod search;
 pub mod smoke;
 pub mod state;

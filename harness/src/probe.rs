@@ -1,9 +1,12 @@
 //! What a probe reported: the lines of `kusaw-probe` found in the output of a launch.
 //!
-//! Lines without the key `"probe":1` are somebody else's and ignored. A report without its end line proves nothing.
+//! Lines without the key `"probe":1` are somebody else's and ignored, and so are those without the seal of this run's probe
+//! ([`crate::seal`]), which are counted. A report without its end line proves nothing.
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::seal::Key;
 
 /// Exit code by which a probe says that it ran to its end.
 pub const RAN_TO_END: i32 = 37;
@@ -33,11 +36,13 @@ pub struct Report {
     pub lines: Vec<Line>,
     /// Whether the end line arrived.
     pub ended: bool,
+    /// How many lines looked like the probe's and were not.
+    pub forged: usize,
 }
 
 impl Report {
     /// Finds the probe's lines in what a launch printed.
-    pub fn find(stdout: &[u8]) -> Self {
+    pub fn find(stdout: &[u8], key: &Key) -> Self {
         let mut report = Self::default();
         for line in String::from_utf8_lossy(stdout).lines() {
             let Ok(value) = serde_json::from_str::<Value>(line.trim()) else {
@@ -46,7 +51,9 @@ impl Report {
             if value.get("probe").and_then(Value::as_u64) != Some(1) {
                 continue;
             }
-            if value.get("end") == Some(&Value::Bool(true)) {
+            if !key.is_on(line.trim()) {
+                report.forged += 1;
+            } else if value.get("end") == Some(&Value::Bool(true)) {
                 report.ended = true;
             } else if let Ok(line) = serde_json::from_value(value) {
                 report.lines.push(line);
@@ -57,11 +64,15 @@ impl Report {
 
     /// Why the report proves nothing, if so; `asked` are the words the probe was started with.
     pub fn unfinished(&self, asked: &[String], exit: Option<i32>) -> Option<String> {
+        let forged = match self.forged {
+            0 => String::new(),
+            count => format!("; {count} lines look like the probe's, and it did not print them so"),
+        };
         if !self.ended {
-            return Some(format!("no end line after {} actions, exit {exit:?}", self.lines.len()));
+            return Some(format!("no end line after {} actions, exit {exit:?}{forged}", self.lines.len()));
         }
         if !self.answers(asked) {
-            return Some(format!("the report is not about what was asked: {}", self.summary()));
+            return Some(format!("the report is not about what was asked: {}{forged}", self.summary()));
         }
         (exit != Some(RAN_TO_END)).then(|| format!("exit {exit:?} instead of {RAN_TO_END}"))
     }
@@ -100,14 +111,19 @@ impl Report {
 mod tests {
     use super::*;
 
-    const END: &str = "{\"probe\":1,\"end\":true}\n";
+    const END: &str = r#"{"probe":1,"end":true}"#;
+
+    /// What a launch printed: banners, and lines of the probe, which are sealed.
+    fn found(banners: &str, lines: &[&str]) -> Report {
+        let key = Key::random().unwrap();
+        let lines: Vec<String> = lines.iter().map(|line| key.sealed(line)).collect();
+        Report::find(format!("{banners}{}\n", lines.join("\r\n")).as_bytes(), &key)
+    }
 
     #[test]
     fn banners_are_ignored() {
-        let out = format!(
-            "hello\n{{\"x\":1}}\n{{\"probe\":1,\"action\":\"read\",\"target\":\"/x\",\"ok\":false,\"errno\":\"ENOENT\",\"detail\":{{}},\"us\":3}}\n{END}"
-        );
-        let report = Report::find(out.as_bytes());
+        let line = r#"{"probe":1,"action":"read","target":"/x","ok":false,"errno":"ENOENT","detail":{},"us":3}"#;
+        let report = found("hello\n{\"x\":1}\n", &[line, END]);
         assert_eq!(report.lines.len(), 1);
         assert_eq!(report.summary(), "read /x: ENOENT");
         assert_eq!(report.unfinished(&words("read /x"), Some(37)), None);
@@ -119,8 +135,7 @@ mod tests {
 
     #[test]
     fn a_report_about_something_else_proves_nothing() {
-        let out = format!("{{\"probe\":1,\"action\":\"read\",\"target\":\"/x\",\"ok\":false}}\n{END}");
-        let report = Report::find(out.as_bytes());
+        let report = found("", &[r#"{"probe":1,"action":"read","target":"/x","ok":false}"#, END]);
         for asked in ["read /y", "list /x", "read /x + read /x", "read /x/y"] {
             assert!(report.unfinished(&words(asked), Some(37)).is_some(), "{asked}");
         }
@@ -128,7 +143,15 @@ mod tests {
 
     #[test]
     fn an_end_that_is_missing_is_told() {
-        assert!(Report::find(b"").unfinished(&[], Some(37)).is_some());
-        assert!(Report::find(END.as_bytes()).unfinished(&[], Some(37)).is_some(), "nothing was answered");
+        assert!(found("", &[]).unfinished(&[], Some(37)).is_some());
+        assert!(found("", &[END]).unfinished(&[], Some(37)).is_some(), "nothing was answered");
+    }
+
+    #[test]
+    fn a_report_that_somebody_else_printed_is_none() {
+        let line = r#"{"probe":1,"action":"read","target":"/x","ok":false,"errno":"ENOENT"}"#;
+        let report = found(&format!("{line}\n{END}\n"), &[]);
+        assert!(!report.ended && report.lines.is_empty() && report.forged == 2);
+        assert!(report.unfinished(&words("read /x"), Some(37)).unwrap().contains("2 lines look like the probe's"));
     }
 }

@@ -1,5 +1,5 @@
 //! `kusaw-probe ACTION ARGS... [+ ACTION ARGS...]` runs inside a sandbox and says what it sees: one
-//! JSON line an action on stdout, then `{"probe":1,"end":true}` and exit code 37. A usage error is
+//! JSON line an action on stdout, then `{"probe":1,"end":true}` and exit code 37; each line has a seal (`seal`). A usage error is
 //! found before any action runs: one line on stderr, exit code 2.
 //!
 //! It reports raw facts (errno, bytes, pids). It never decides whether something is right, never
@@ -24,6 +24,7 @@ mod mount;
 mod namespace;
 mod network;
 mod process;
+mod seal;
 mod seen;
 #[cfg(target_os = "linux")]
 mod terminal;
@@ -75,9 +76,9 @@ fn report(actions: &[Named]) -> io::Result<()> {
             ("detail", seen.detail),
             ("us", Json::Number(i64::try_from(us).unwrap_or(i64::MAX))),
         ]);
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", seal::sealed(&line.to_string()))?;
         out.flush()?;
     }
-    writeln!(out, "{{\"probe\":1,\"end\":true}}")?;
+    writeln!(out, "{}", seal::sealed("{\"probe\":1,\"end\":true}"))?;
     out.flush()
 }

@@ -75,14 +75,13 @@ fn digests(supplies: &Supplies, lab: &Lab) -> BTreeMap<String, String> {
         .bubblewrap
         .iter()
         .map(|p| (format!("bubblewrap/{}", p.name), Path::new(OTHER_BUBBLEWRAP).join(&p.name)));
-    let rest = [("probe".to_owned(), PathBuf::from(PROBE))];
     let backend = lab.backend.iter().map(|path| ("backend".to_owned(), path.clone()));
     let folder = |f: &Folder| Some((f.name.clone(), host::digest_of_folder(&Path::new(DRIVER).join(&f.name))?));
     let folders = supplies.folders.iter().filter_map(folder);
     own.chain(other)
-        .chain(rest)
         .chain(backend)
         .filter_map(|(name, path)| Some((name, host::digest(&path)?)))
         .chain(folders)
+        .chain(host::digest_of_probe(Path::new(PROBE)).map(|digest| ("probe".to_owned(), digest)))
         .collect()
 }

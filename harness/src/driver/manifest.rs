@@ -144,7 +144,9 @@ impl Manifest {
         let text = std::fs::read_to_string(&path).map_err(|e| {
             format!("driver {driver}: {}: {e}; known drivers: {}", path.display(), names(root).join(", "))
         })?;
-        let manifest = like::read(root, &text).map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut manifest = like::read(root, &text).map_err(|e| format!("{}: {e}", path.display()))?;
+        let path = path.canonicalize().map_err(|e| format!("{}: {e}", path.display()))?;
+        manifest.provide.iter_mut().for_each(|part| part.beside(&path));
         manifest.check(catalogue).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(manifest)
     }

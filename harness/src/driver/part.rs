@@ -16,10 +16,10 @@ pub struct Part {
     /// Whether that binary is linked statically (`ci/static.toml`).
     #[serde(default, rename = "static")]
     pub is_static: bool,
-    /// A file of this checkout, relative to its root.
+    /// A file, relative to the root of the checkout; one that begins with `./`, to the folder of the manifest.
     #[serde(default)]
     pub file: Option<PathBuf>,
-    /// A folder of this checkout, relative to its root; inside it is read-only. Without it the driver is blocked.
+    /// A folder, relative as `file` is; inside it is read-only. Without it the driver is blocked.
     #[serde(default)]
     pub folder: Option<PathBuf>,
     /// The command that makes that folder and installs what the driver needs; told where something is missing.
@@ -38,6 +38,14 @@ impl Part {
         let path = self.file.as_deref().or(self.folder.as_deref());
         let file = || path.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         self.cargo.clone().or_else(|| self.set_user_id.clone()).or_else(file).unwrap_or_default()
+    }
+
+    /// Makes a path that begins with `./` one in the folder of the manifest, which may lie anywhere.
+    pub fn beside(&mut self, manifest: &Path) {
+        let folder = manifest.parent().unwrap_or(Path::new(""));
+        for path in [&mut self.file, &mut self.folder].into_iter().flatten().filter(|path| path.starts_with(".")) {
+            *path = folder.join(&path);
+        }
     }
 
     /// Whether it is one thing, and complete.
@@ -65,6 +73,18 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use crate::driver::Manifest;
+
+    #[test]
+    fn only_what_begins_with_a_dot_is_beside_the_manifest() {
+        let of = |file: &str| {
+            let text = format!("name: n\nkind: sandbox\nplatforms: [linux]\nprovide: [{{file: {file}}}]\n");
+            let mut part = Manifest::parse(&text).unwrap().provide.remove(0);
+            part.beside(std::path::Path::new("/my/box.yaml"));
+            part.file.unwrap()
+        };
+        assert_eq!(of("./box"), std::path::Path::new("/my/box"));
+        assert_eq!(of("harness/letter/letter"), std::path::Path::new("harness/letter/letter"));
+    }
 
     #[test]
     fn a_part_is_one_thing_and_a_folder_says_who_makes_it() {

@@ -12,6 +12,7 @@ use std::process::Command;
 use super::root::Supplies;
 use super::world::control::World;
 use super::{HOME, Lab, OWN_FOLDERS, PROBE, SUITE, Start};
+use crate::seal::Key;
 
 /// Every token begins so.
 pub const TOKEN: &str = "kusaw-canary-";
@@ -54,6 +55,7 @@ const LISTED: &[&str] = &["", ".ssh", ".gnupg", ".gnupg/private-keys-v1.d", ".aw
 /// Fills the home. Called as the lab's user.
 pub fn furnish(supplies: &Supplies, start: Start, world: World) -> io::Result<Lab> {
     let home = Path::new(HOME);
+    let key = seal_probe()?;
     for name in SECRETS {
         canary(&home.join(name))?;
     }
@@ -73,7 +75,7 @@ pub fn furnish(supplies: &Supplies, start: Start, world: World) -> io::Result<La
     repository(Path::new("/srv/data/repo"))?;
     agents(&home.join(".local/bin"))?;
     fs::create_dir_all(home.join("factories"))?;
-    let mut lab = Lab { start, backend: None, world };
+    let mut lab = Lab { start, backend: None, key, world };
     if let Some(name) = &supplies.backend {
         lab.backend = Lab::which(name);
         links_without(name)?;
@@ -83,6 +85,17 @@ pub fn furnish(supplies: &Supplies, start: Start, world: World) -> io::Result<La
         }
     }
     Ok(lab)
+}
+
+/// Gives the probe a key of this run, before anything has a copy of it.
+fn seal_probe() -> io::Result<Key> {
+    let key = Key::random()?;
+    let mut program = fs::read(PROBE)?;
+    key.put(&mut program)?;
+    fs::remove_file(PROBE)?; // the folder is the user's, the file may be root's
+    fs::write(PROBE, program)?;
+    fs::set_permissions(PROBE, fs::Permissions::from_mode(0o755))?;
+    Ok(key)
 }
 
 /// A file that nobody inside a sandbox may see.

@@ -28,6 +28,8 @@ pub mod world;
 
 use std::path::{Path, PathBuf};
 
+use crate::seal::Key;
+
 /// The lab's user, in both ways of starting. High, so that no person of a real host has it.
 pub const UID: u32 = 42_042;
 /// The user's name.
@@ -81,6 +83,8 @@ pub struct Lab {
     pub start: Start,
     /// The real backend program of the driver, before any fault is made in it.
     pub backend: Option<PathBuf>,
+    /// What its probe seals its lines with.
+    pub key: Key,
     /// Whom to ask what arrived.
     pub world: world::control::World,
 }

@@ -65,7 +65,9 @@ impl Source {
     fn part(&self, root: &Path, part: &Part) -> Result<Option<Program>, String> {
         Ok(match (&part.cargo, &part.file) {
             (Some(name), _) => Some(Program::open(name, &self.binary(root, name, part.is_static)?)?),
-            (None, Some(file)) => Some(Program::open(&part.name(), &root.join(file))?),
+            (None, Some(file)) => Some(Program::open(&part.name(), &root.join(file)).map_err(|e| {
+                format!("provide: {e}; a path is one of the checkout, or begins with ./ and is one beside the manifest")
+            })?),
             (None, None) => None, // a folder, or a program of the system
         })
     }

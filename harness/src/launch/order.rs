@@ -59,7 +59,7 @@ impl Launcher<'_> {
             ended => ended.map_err(|e| format!("{}: {e}", order.argv.join(" ")))?,
         };
         Ok(Launch {
-            report: Report::find(&ended.stdout),
+            report: Report::find(&ended.stdout, &self.lab.key),
             argv: order.argv,
             env: order.environment.into_iter().map(|(name, _)| name).collect(),
             command: order.command,
