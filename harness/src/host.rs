@@ -75,10 +75,10 @@ pub fn landlock_abi() -> i64 {
     abi.max(0)
 }
 
-/// The first line that a program prints. Whoever wrote it may be wrong: it is given 5 s, and of what it prints the first 200
+/// The first line that a program prints. Whoever wrote it may be wrong: it is given 20 s, and of what it prints the first 200
 /// characters are kept; one that takes longer has said nothing.
 pub fn first_line(program: &Path, arguments: &[&str]) -> Option<String> {
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const PATIENCE: Duration = Duration::from_secs(20);
     const LONGEST: usize = 200;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
