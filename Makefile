@@ -5,7 +5,7 @@ ARGS ?=
 PREFIX ?= /usr/local
 CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
-.PHONY: conformance test peers e2e-egress e2e-agents bench fuzz setup build install pages
+.PHONY: conformance test peers e2e-egress e2e-agents saboteurs bench fuzz setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
@@ -23,6 +23,9 @@ test: setup ## everything: format, lints, unit, command line, features' lint, co
 peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's registry
 	ci/peers
 	$(CONFORMANCE) run --driver srt $(ARGS)
+
+saboteurs: setup ## breaks the reference on purpose, one guarantee at a time: caught by which scenario, or MISSED; docs/saboteurs.md
+	$(CONFORMANCE) saboteurs $(ARGS)
 
 e2e-egress: setup ## the egress chapters, with real clients inside and P5 to P7; needs no internet
 	$(CONFORMANCE) run --id NET --id EGR --id INJ --id CLI-02 $(ARGS)

@@ -86,7 +86,10 @@ impl Change {
         match &self.act {
             Act::Drop(pattern) => options.retain(|option| !meets(pattern, option)),
             Act::Weaken(pattern, to) => {
-                options.iter_mut().filter(|option| meets(pattern, option)).for_each(|option| *option = filled(to, option));
+                options
+                    .iter_mut()
+                    .filter(|option| meets(pattern, option))
+                    .for_each(|option| *option = filled(to, option));
             }
             Act::Add(option) => {
                 let end = options.iter().position(|option| option[0] == "--remount-ro").unwrap_or(options.len());

@@ -24,7 +24,10 @@ pub fn markdown(rows: &[Row], faults: &[Fault]) -> String {
         if row.chapter != chapter {
             chapter = &row.chapter;
             let of = rows.iter().filter(|other| other.chapter == chapter).count();
-            let _ = write!(page, "\n## {chapter}: {of}\n\n| fault | breaks | what is wrong then | caught by |\n|---|---|---|---|\n");
+            let _ = write!(
+                page,
+                "\n## {chapter}: {of}\n\n| fault | breaks | what is wrong then | caught by |\n|---|---|---|---|\n"
+            );
         }
         let by = match (row.state, row.by.first()) {
             (State::Caught, Some(first)) => first.split_once('/').map_or(first.as_str(), |(_, case)| case).to_owned(),
@@ -36,7 +39,9 @@ pub fn markdown(rows: &[Row], faults: &[Fault]) -> String {
     }
     let unnoticed: Vec<_> = faults.iter().filter_map(|f| Some((f, f.unnoticed.as_ref()?))).collect();
     if !unnoticed.is_empty() {
-        page.push_str("\n## Not put in force\n\nNothing could notice these by itself: another guard stands behind it.\n\n");
+        page.push_str(
+            "\n## Not put in force\n\nNothing could notice these by itself: another guard stands behind it.\n\n",
+        );
         page.push_str("| fault | of | what is wrong then | why nothing notices |\n|---|---|---|---|\n");
         for (fault, why) in unnoticed {
             let _ = writeln!(page, "| {} | {} | {} | {why} |", fault.name, fault.breaks, fault.how.trim());

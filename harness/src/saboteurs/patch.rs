@@ -31,7 +31,8 @@ pub fn apply(files: &mut BTreeMap<PathBuf, String>, faults: &[Fault]) -> Result<
             text.replace_range(place.clone(), &instead);
             before.entry(&edit.file).or_default().push(&fault.name);
         } else {
-            let others = before.get(&edit.file).map_or(String::new(), |n| format!(" (edited before: {})", n.join(", ")));
+            let others =
+                before.get(&edit.file).map_or(String::new(), |n| format!(" (edited before: {})", n.join(", ")));
             let first = edit.find.trim().lines().next().unwrap_or_default();
             say(format!("`find` stands {} times in it: {first}{others}", found.len()));
         }
@@ -74,9 +75,10 @@ mod tests {
 
     #[test]
     fn indentation_does_not_count() {
-        assert_eq!(apply_all("    if a {\n        b();\n    }\n", &fault("x", "if a {\n  b();\n}", "FAULT")).unwrap(), {
-            "    kusaw_fault::is(\"x\")\n"
-        });
+        assert_eq!(
+            apply_all("    if a {\n        b();\n    }\n", &fault("x", "if a {\n  b();\n}", "FAULT")).unwrap(),
+            { "    kusaw_fault::is(\"x\")\n" }
+        );
     }
 
     #[test]
