@@ -5,7 +5,7 @@ ARGS ?=
 PREFIX ?= /usr/local
 CONFORMANCE := cargo run --package kusaw-conformance --bin conformance --
 
-.PHONY: conformance test peers matrix page e2e-egress e2e-agents bench fuzz setup build install pages
+.PHONY: conformance test peers matrix page saboteurs mutants e2e-egress e2e-agents bench fuzz setup build install pages
 
 conformance: setup ## installs what is missing, builds, runs the suite on the reference, writes target/conformance/
 	$(CONFORMANCE) $(ARGS)
@@ -33,6 +33,9 @@ page: ## the report's page in a headless Chromium (Debian's, 300 MB), and a pict
 	cargo clippy --package kusaw-conformance --test page --quiet -- -D warnings
 	cargo test --package kusaw-conformance --test page
 	@[ ! -f target/conformance/matrix/index.html ] || ci/picture target/conformance/matrix/index.html docs/report.png
+
+saboteurs: setup ## breaks the reference on purpose, one guarantee at a time: caught by which scenario, or MISSED; docs/saboteurs.md
+	$(CONFORMANCE) saboteurs $(ARGS)
 
 e2e-egress: setup ## the egress chapters, with real clients inside and P5 to P7; needs no internet
 	$(CONFORMANCE) run --id NET --id EGR --id INJ --id CLI-02 $(ARGS)

@@ -55,8 +55,8 @@ Feature: What passes between a step and its caller
     # vscode 298729: command text pasted into a shell's; flatpak CVE-2024-32462: words taken for options of bubblewrap
     @case:X03
     Scenario Outline: an argument arrives as it was: <what>
-      When with the argument "<argument>", the step is the script "printf %s@ "$@""
-      Then it prints "<argument>@" and nothing else
+      When with the argument "<argument>", the step is the script "printf %s@ $# "$@""
+      Then it prints "1@<argument>@" and nothing else
       And it ends with the code 0
       And bare, the same command ends the same
 

@@ -29,6 +29,9 @@ pub struct Args {
     /// Only these: a fault's name, a chapter (launch, egress, ...), or a guarantee.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
+    /// Leave out the run without any fault: while one works on a fault, not for a proof.
+    #[arg(long, requires = "only")]
+    no_baseline: bool,
     /// List the faults.
     #[arg(long)]
     list: bool,
@@ -60,7 +63,9 @@ pub fn run(args: &Args) -> Result<ExitCode, String> {
     let folder = root.join("target/saboteurs");
     let programs = tree::build(&root, &folder.join("tree"), &all)?;
     let stage = Stage { root, folder, programs };
-    stage.baseline(&meant)?;
+    if !args.no_baseline {
+        stage.baseline(&meant)?;
+    }
     let rows = stage.faults(&meant)?;
     if args.only.is_empty() {
         let page = stage.root.join("docs/saboteurs.md");
@@ -114,7 +119,7 @@ impl Stage {
 
     /// Runs the suite on the programs with this fault in force, as a process of its own; its record.
     fn conformance(&self, name: &str, fault: Option<&Fault>, ids: &[&str]) -> Result<Record, String> {
-        let programs = self.folder.join("programs");
+        let programs = self.folder.join("programs").join(name);
         let out = self.folder.join("runs").join(name);
         let _ = std::fs::remove_dir_all(&out);
         std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
@@ -124,12 +129,13 @@ impl Stage {
         let mut command = Command::new(own);
         command.arg("run").arg("--root").arg(&self.root).arg("--programs").arg(&programs).arg("--out").arg(&out);
         if let Some(change) = fault.and_then(|fault| fault.bubblewrap.as_ref()) {
-            let folder = self.folder.join("bubblewrap");
+            let folder = programs.join("bubblewrap");
             self.programs.write_bubblewrap(&folder, &change.told())?;
             command.arg("--bwrap").arg(folder);
         }
         command.args(ids.iter().flat_map(|id| ["--id", id]));
         said(command, &out)?;
+        let _ = std::fs::remove_dir_all(&programs);
         Record::read(&out).map_err(|e| format!("{e}; what it said: {}", out.join("said.txt").display()))
     }
 }
