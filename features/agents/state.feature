@@ -123,6 +123,17 @@ Feature: What an agent has in the home
       And the folder "{home}" holds nothing but ".claude.json"
       And planted, after an agent that notes nothing they are not
 
+    # The agent's own lock: whoever has it reads, changes and writes, and what others write meanwhile is lost
+    @extra @needs:setup
+    Scenario: what others do with ~/.claude.json under its lock is waited for
+      Given on the user's host, "{home}/.claude.json" holds '{"first":1}'
+      And the step has the setup command "mkdir {home}/.claude.json.lock; (until [ -e done ]; do touch {home}/.claude.json.lock; sleep 0.1; done; sleep 2; echo '{"first":1,"theirs":1}' >{home}/.claude.json; rmdir {home}/.claude.json.lock) >/dev/null 2>&1 </dev/null &"
+      And the step is run by the provider "claude-code" with the prompt "remember one && touch done && tools/probe read {home}/.claude.json"
+      When the step is run
+      Then on the host, the keys of "{home}/.claude.json" are exactly "first one theirs"
+      And the folder "{home}" holds nothing but ".claude.json"
+      And planted, after an agent that notes nothing they are not
+
     @extra
     Scenario: what is not there is not made
       Given on the user's host, "{home}/.claude/settings.json" holds '{}'

@@ -84,6 +84,31 @@ Feature: Control files
         | make a config of the worktree    | git config --file $W/config core.fsmonitor $S                            |
         | make a link to a config of the worktree | git config --file $PWD/evil core.fsmonitor $S; ln -s $PWD/evil $W/config |
 
+    # "mounted read-only": what is written is refused, and not lost later
+    Scenario Outline: that <what> cannot be written, the step sees at once
+      Given in the repository, the user has done "mkdir -p .git/hooks"
+      When the step runs the probe "<probe>"
+      Then no action succeeds
+      And bare, the same probe succeeds
+
+      Examples:
+        | what       | probe                                          |
+        | the config | append {repository}/.git/config x              |
+        | a hook     | write {repository}/.git/hooks/pre-commit x     |
+
+    # What a repository's config knows of logins is for whoever pushes, and that is nobody inside
+    @extra
+    Scenario Outline: of the config the step is not shown <what>
+      Given in the repository, the user has done "git config <key> "$(cat ~/.netrc)""
+      When the step runs the shell command "cat {repository}/.git/config; git config --list"
+      Then no secret arrives
+      And bare, the same probe gets the secret
+
+      Examples:
+        | what               | key                                          |
+        | a header           | http.https://blocked.example/.extraHeader    |
+        | a tool's own key   | forge.token                                  |
+
     Scenario: cannot remove them all and make others
       When the step does "for file in config hooks; do chmod -R u+w $G/$file; rm -rf $G/$file; done; git config --file $G/config core.hooksPath $PWD"
       Then the config and hooks are as they were
@@ -199,6 +224,7 @@ Feature: Control files
         | HEAD                    | git branch other                              | echo 'ref: refs/heads/other' >$G/HEAD       |
         | HEAD by git             | git branch other                              | git --git-dir=$G symbolic-ref HEAD refs/heads/other |
         | a config.worktree       | git config extensions.worktreeConfig true; git config --worktree user.note mine | git config --file $G/config.worktree core.fsmonitor $S |
+        | a config.worktree by a byte | git config extensions.worktreeConfig true; git config --worktree user.note mine | echo '#' >>$G/config.worktree |
         | that of the worktree    | git config extensions.worktreeConfig true; git config --worktree user.note mine | git config --worktree core.fsmonitor $S; git config --file $W/config.worktree core.fsmonitor $S |
         | attributes              | mkdir -p .git/info; echo '*.png binary' >.git/info/attributes | echo '* filter=evil' >$G/info/attributes |
         | info                    | mkdir -p .git/info; echo '*.o' >.git/info/exclude | mv $G/info $G/objects/evil; mkdir $G/info |

@@ -37,3 +37,13 @@ Feature: A crash
         | a lock of HEAD         | touch "$(git rev-parse --git-dir)/HEAD.lock"       |
         | a lock of its branch   | touch "$(git rev-parse --git-path "$(git symbolic-ref HEAD)").lock" |
         | a lock of packed refs  | touch "$(git rev-parse --git-path packed-refs).lock" |
+
+    # A git that was killed leaves a lock, and every git after it says that another one runs
+    @needs:setup
+    Scenario: a lock of its branch that a git has left long ago keeps no commit from it
+      Given the step has the setup command "l=$(git rev-parse --git-path $(git symbolic-ref HEAD)).lock; mkdir -p ${l%/*}; touch -d '5 minutes ago' $l"
+      When the step works with git: "echo x >new; git add new; git commit -q -m Work"
+      Then git ends well, without an error line or a lock
+      And outside, its branch has the commit "Work"
+      And there is no lock in the repository
+      And planted, in the worktree of an attempt that did nothing git says otherwise

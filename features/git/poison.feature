@@ -40,6 +40,8 @@ Feature: What a step commits
         | lead a branch to another     | git symbolic-ref refs/heads/user refs/heads/main                          |
         | make a pipe of a branch      | rm -f $G/refs/heads/user; mkfifo $G/refs/heads/user                |
         | make 5,000 branches          | seq 5000 \| sed "s\|.*\|create refs/heads/evil/& $(git rev-parse HEAD)\|" \| git update-ref --stdin |
+        | make a branch whose name is an option | git update-ref ${B%/*}/-x HEAD                            |
+        | make a branch whose name is not seen as it is | git update-ref ${B%/*}/a$(printf '\\342\\200\\256')b HEAD |
         | make a log a link            | mkdir -p $G/logs/refs/heads; ln -sfn $V $G/logs/refs/heads/main    |
 
     Scenario Outline: objects: cannot <what>
@@ -147,8 +149,29 @@ Feature: What a step commits
         | a .gitmodules with an option  | commit $(entry 100644 blob $(blob '[submodule "a"]\\npath = a\\nurl = -u./evil\\n') .gitmodules) |
         | a .gitmodules with a name that climbs | commit $(entry 100644 blob $(blob '[submodule "../../a"]\\npath = a\\nurl = ./a\\n') .gitmodules) |
         | a .gitmodules with a command  | commit $(entry 100644 blob $(blob '[submodule "a"]\\npath = a\\nurl = ./a\\nupdate = !evil\\n') .gitmodules) |
+        | a mark that turns text around | commit $(entry 100644 blob $(blob x) 'a\\0342\\0200\\0256b')      |
+        | a link to a drive of Windows  | commit $(entry 120000 blob $(blob C:/Users) leak)                 |
+        | a link with a word to a terminal | commit $(entry 120000 blob $(blob 'a\\0033[31m') leak)         |
+        | a mode that git does not write | t=$(git cat-file tree HEAD^{tree} \| LC_ALL=C sed 's/100644 README/100664 README/' \| git hash-object -t tree -w --stdin --literally); commit $t |
+        | 3 GiB of one file of 100 MiB  | truncate -s 100M z; b=$(git -c core.bigFileThreshold=1m -c core.compression=1 hash-object -w z); rm z; t=$(for n in $(seq 31); do printf '100644 blob %s\\tf%s\\n' $b $n; done \| git mktree); commit $(entry 040000 tree $t many) |
+        | a name of 300 bytes           | commit $(entry 100644 blob $(blob x) $(printf 'n%.0s' $(seq 300))) |
         | a name of 5,000 bytes         | commit $(entry 100644 blob $(blob x) $(seq -s x 1500 \| cut -c1-5000)) |
         | 3,000 folders deep            | export GIT_INDEX_FILE=$PWD/i; git read-tree HEAD; git update-index --add --cacheinfo 100644,$(blob x),$(printf 'd/%.0s' $(seq 3000))f; commit $(git write-tree) |
+
+    # Each of the two is harmless by itself: only together they lead out
+    Scenario: a folder that becomes a link, by which a link of the user's leads out of the tree, is not taken
+      Given in the repository, the user has done "mkdir -p d/e; echo x >d/e/f; ln -s d/e/../../README l; git add -A; git commit -q -m links"
+      When the step does "git rm -q -r d/e; mkdir -p d; ln -s ../x d/e; git add -A; git commit -q -m evil && echo committed $(git rev-parse HEAD)"
+      Then the step has made a commit of it
+      And the attempt's branch is where it was made
+      And the user's git works, in the worktree and in the repository, and runs nothing that the step has left
+      And bare, the same act moves it
+
+    Scenario: a branch of the attempt that the user has moved meanwhile stays where he has put it
+      When the step waits until the user has done "b=$(git for-each-ref --format='%(refname)' refs/heads/ | grep -v '^refs/heads/main$'); git update-ref $b $(git commit-tree -p main -m moved main^{tree})" in the repository, and then does "echo more >>README; git commit -qam work"
+      Then the commit "moved" is on the branch of the attempt
+      And the user's git works, in the worktree and in the repository, and runs nothing that the step has left
+      And bare, the same act moves it
 
     # A repository in the worktree has a config of its own, and the user's git goes into it
     Scenario Outline: the user's git does not run what lies in the worktree: <what>

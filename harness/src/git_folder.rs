@@ -162,11 +162,15 @@ fn part_of(path: &Path, is_own: bool) -> Option<Part> {
 /// Whether a new entry is one of those that a commit on an attempt's own branch adds.
 fn is_added(path: &Path, new: &Entry, own: &str) -> bool {
     let below = |name: &str| path.starts_with(name);
-    let is_alternate = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("alternates"));
-    let named = path.iter().any(|name| name.to_string_lossy().contains(own));
+    // What borrows objects, and what keeps a pack from the user's gc.
+    let ends = |end: &str| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(end));
+    let is_odd = path.iter().any(|name| name.to_string_lossy().starts_with('-') || !name.as_encoded_bytes().is_ascii());
+    let named = !is_odd && path.iter().any(|name| name.to_string_lossy().contains(own));
     match new {
         Entry::Folder(..) => ["refs", "logs", "objects", "worktrees"].into_iter().any(below),
-        Entry::File(..) => (below("objects") && !is_alternate) || ((below("refs") || below("logs")) && named),
+        Entry::File(..) => {
+            (below("objects") && !ends("alternates") && !ends(".keep")) || ((below("refs") || below("logs")) && named)
+        }
         Entry::Link(_) | Entry::Special(_) => false,
     }
 }
@@ -231,6 +235,8 @@ mod tests {
             ("refs/heads/main", [0, 0, 0, 1]),
             ("refs/tags/t", [0, 0, 0, 1]),
             ("packed-refs", [0, 0, 0, 1]),
+            ("objects/pack/pack-1.keep", [0, 0, 0, 1]),
+            ("refs/heads/kusaw/a1/-x", [0, 0, 0, 1]),
         ] {
             assert_eq!(told(|at| put(&at.join(path), "evil\n")), expected, "{path}");
         }
