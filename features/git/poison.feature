@@ -116,6 +116,13 @@ Feature: What a step commits
         | a commit without its tree | c=$(printf 'tree 1111111111111111111111111111111111111111\\nauthor D <d@e> 1 +0000\\ncommitter D <d@e> 1 +0000\\n\\nx' \| git hash-object -t commit -w --stdin --literally); rm -f $G/$B; echo $c >$G/$B |
         | a commit without a blob | t=$(entry 100644 blob 1111111111111111111111111111111111111111 gone); c=$(git commit-tree -p HEAD -m x $t); rm -f $G/$B; echo $c >$G/$B |
 
+    Scenario: its own branch: one of another that is further on is not taken
+      Given in the repository, the user has done "git update-ref refs/heads/user $(git commit-tree -p main -m further main^{tree})"
+      When the step does "echo more >>README; git commit -qam work; rm -f $G/$B; echo 'ref: refs/heads/user' >$G/$B"
+      Then the attempt's branch is where it was made
+      And the user's git works, in the worktree and in the repository, and runs nothing that the step has left
+      And bare, the same act moves it
+
     Scenario Outline: trees: <what> is not taken
       When the step does "<act>"
       Then the step has made a commit of it
@@ -156,6 +163,7 @@ Feature: What a step commits
         | 3 GiB of one file of 100 MiB  | truncate -s 100M z; b=$(git -c core.bigFileThreshold=1m -c core.compression=1 hash-object -w z); rm z; t=$(for n in $(seq 31); do printf '100644 blob %s\\tf%s\\n' $b $n; done \| git mktree); commit $(entry 040000 tree $t many) |
         | a name of 300 bytes           | commit $(entry 100644 blob $(blob x) $(printf 'n%.0s' $(seq 300))) |
         | a name of 5,000 bytes         | commit $(entry 100644 blob $(blob x) $(seq -s x 1500 \| cut -c1-5000)) |
+        | a path of 5,000 bytes         | export GIT_INDEX_FILE=$PWD/i; git read-tree HEAD; git update-index --add --cacheinfo 100644,$(blob x),$(for n in $(seq 20); do printf 'n%.0s' $(seq 250); printf /; done)f; commit $(git write-tree) |
         | 3,000 folders deep            | export GIT_INDEX_FILE=$PWD/i; git read-tree HEAD; git update-index --add --cacheinfo 100644,$(blob x),$(printf 'd/%.0s' $(seq 3000))f; commit $(git write-tree) |
 
     # Each of the two is harmless by itself: only together they lead out
@@ -187,6 +195,19 @@ Feature: What a step commits
         | a repository elsewhere       | git init -q --separate-git-dir=.evil evil; git -C evil commit -q --allow-empty -m x; git -C evil config core.fsmonitor $S; git add evil; git commit -qm x |
         | a submodule                  | git init -q evil; git -C evil commit -q --allow-empty -m x; git -C evil config core.fsmonitor $S; printf '[submodule "evil"]\npath = evil\nurl = ./evil\nignore = none\n' >.gitmodules; git add -A; git commit -qm x |
 
+    # git takes a folder of certain names for a repository, without any .git
+    Scenario: a bare repository that the step has left runs nothing when the user goes into it
+      When the step does "git init -q --bare evil; git config --file evil/config core.bare false; git config --file evil/config core.worktree ..; git config --file evil/config core.fsmonitor $S"
+      Then the user's git, in the folder "evil" of the worktree, runs nothing that the step has left
+      And bare, after the same act the user's git, in the folder "evil", runs it
+
+    # Links to .gitattributes and .gitignore git itself does not follow
+    Scenario: a .gitmodules that leads to a pipe keeps nobody waiting
+      Given in the repository, the user has done "mkfifo ../pipe"
+      When the step does "ln -s $R/../pipe .gitmodules"
+      Then the user's git works, in the worktree and in the repository, and runs nothing that the step has left
+      And bare, after the same act the user's git runs it or fails
+
     # TNG/oh-my-agentic-coder PR 31: a right to write objects landed wherever their folder led
     @case:T13
     Scenario: where the folder of objects is a link, what else lies there cannot be written
@@ -207,6 +228,14 @@ Feature: What a step commits
       Then the commit "arrived" is on the branch of the other attempt
       And nothing of the repository has changed but the attempt's own branch, and it is whole
       And bare, the same act changes it
+
+    # Who begins looks for what killed ones have left: one that lives is not left over
+    Scenario: nor does it when another begins and ends while it waits
+      When while the step waits, another does "echo more >>README; git commit -qam other", and then the step does "echo more >>README; git commit -qam later"
+      Then the commit "other" is on the branch of the other attempt
+      And the commit "later" is on the branch of the attempt
+      And nothing of the repository has changed but the attempt's own branch, and it is whole
+      And bare, the same act moves it
 
     Scenario: somebody works in the repository at the same time
       When the step waits until the user has done "git commit -q --allow-empty -m meanwhile; git config user.note mine; git pack-refs --all; git gc -q --prune=now" in the repository, and then does "echo more >>README; git commit -qam arrived; git config core.fsmonitor $S; git update-ref refs/heads/main HEAD; git tag evil"

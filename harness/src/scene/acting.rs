@@ -138,14 +138,16 @@ impl Scene {
         Ok(())
     }
 
-    /// Has a step do an act and wait, and another of the same factory do something meanwhile.
+    /// Has a step do an act and wait, and another of the same factory do something meanwhile; `first` it waits, and does its
+    /// act when the other is over.
     ///
     /// # Errors
     /// As [`Scene::act`].
-    pub async fn act_beside(&mut self, words: &str, other: &str) -> Result<(), String> {
+    pub async fn act_beside(&mut self, words: &str, other: &str, first: bool) -> Result<(), String> {
         let mut ready = self.ready(words)?;
         ready.own = format!("{}-a", self.nonce);
-        let (one, other) = (self.hostile(words, "", WAITS)?, self.hostile(other, "", "")?);
+        let (before, after) = if first { (WAITS, "") } else { ("", WAITS) };
+        let (one, other) = (self.hostile(words, before, after)?, self.hostile(other, "", "")?);
         ready.beside = Some(self.worktree_of(self.attempts + 2)?);
         if let Err(why) = self.run_while(one, other).await {
             // Whoever makes the other's worktree may fail.

@@ -25,7 +25,12 @@ async fn does_after(scene: &mut Scene, meanwhile: String, act: String) -> StepRe
 
 #[when(regex = r#"(?s)^while the step waits, which has done "(.*)", another does "(.*)"$"#)]
 async fn does_beside(scene: &mut Scene, act: String, other: String) -> StepResult {
-    scene.act_beside(&act, &other).await
+    scene.act_beside(&act, &other, false).await
+}
+
+#[when(regex = r#"(?s)^while the step waits, another does "(.*)", and then the step does "(.*)"$"#)]
+async fn does_after_another(scene: &mut Scene, other: String, act: String) -> StepResult {
+    scene.act_beside(&act, &other, true).await
 }
 
 #[when(regex = r#"(?s)^the launcher gets SIGKILL while the step waits, which has done "(.*)"$"#)]

@@ -51,6 +51,24 @@ async fn bare_users_git(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then(regex = r#"^the user's git, in the folder "(.+)" of the worktree, runs nothing that the step has left$"#)]
+async fn users_git_in(scene: &mut Scene, folder: String) -> StepResult {
+    let done = done(scene)?;
+    let said = host_git::git(&done.worktree.join(folder), &["status"]).await?;
+    let ran = done.told();
+    scene.found_certain(ran.is_empty() && said.code.is_some(), format!("ran: {ran:?}; {}", said.told()));
+    Ok(())
+}
+
+#[then(regex = r#"^bare, after the same act the user's git, in the folder "(.+)", runs it$"#)]
+async fn bare_users_git_in(scene: &mut Scene, folder: String) -> StepResult {
+    let twin = scene.twin().await?;
+    let said = host_git::git(&twin.worktree.join(folder), &["status"]).await?;
+    let ran = twin.told();
+    scene.control(ControlKind::Bare, !ran.is_empty(), format!("bare, ran: {ran:?}; {}", said.told()));
+    Ok(())
+}
+
 #[then("neither the attempt nor another one has run it outside")]
 async fn factorys_git(scene: &mut Scene) -> StepResult {
     let done = done(scene)?;
