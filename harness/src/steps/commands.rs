@@ -193,11 +193,17 @@ fn variable(launch: &Launch, name: &str) -> Option<String> {
 }
 
 /// The line that begins with the step's name.
+/// Whether the step's own line gives this mode: the first of the two words, because behind it may stand why, in the
+/// settings' words.
 fn says_of_step(said: &Launch, word: &str) -> bool {
     let output = said.output();
     let own = output.lines().find_map(|line| line.trim_start().strip_prefix(STEP)?.strip_prefix(':'));
-    own.is_some_and(|own| own.split(|c: char| !c.is_alphanumeric()).any(|other| other == word))
+    let mode = |own: &str| own.split(|c: char| !c.is_alphanumeric()).find(|other| MODES.contains(other)) == Some(word);
+    own.is_some_and(mode)
 }
+
+/// The modes, as settings have them.
+const MODES: [&str; 2] = ["off", "required"];
 
 fn has_both(said: &Launch, one: &str, other: &str) -> bool {
     said.output().lines().any(|line| line.contains(one) && line.contains(other))
