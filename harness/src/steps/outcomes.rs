@@ -45,8 +45,10 @@ fn list(scene: &Scene) -> Result<&Launch, String> {
     scene.answers.first().map(|(_, said)| said).ok_or_else(|| "the list was not asked for".to_owned())
 }
 
-/// Whether a word stands in it by itself.
+/// Whether a word has a place of its own in it: at the beginning of a line, or among others behind a title, with commas. That
+/// what explains other words has it too says nothing.
 fn has(list: &Launch, word: &str) -> bool {
-    let whole = format!(r"(?m)(^|[^\w-]){}($|[^\w-])", regex::escape(word));
-    list.exit == Some(0) && Regex::new(&whole).is_ok_and(|whole| whole.is_match(&list.output()))
+    let word = regex::escape(word);
+    let place = format!(r"(?m)^[\s|*`-]*{word}($|[^\w-])|^[^:\n]+: ([\w-]+, )*{word}(, [\w-]+)*$");
+    list.exit == Some(0) && Regex::new(&place).is_ok_and(|place| place.is_match(&list.output()))
 }
