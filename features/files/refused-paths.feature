@@ -78,6 +78,7 @@ Feature: Paths that are refused
         | write | written | the keys                   | {keys}       |
         | write | written | the folder above the store | {store}/..   |
         | write | written | the folder above the keys  | {keys}/..    |
+        | write | written | what holds both, by its name | ~/.local/share |
         | read  | read    | the secret store by dots   | {store}/../store |
 
     @needs:factory @needs:protected
