@@ -80,6 +80,15 @@ Feature: What an attempt's allowlist is made of
         | cursor      |
 
     @extra
+    Scenario: with provider_hosts true, a step that says false itself reaches nothing
+      Given provider_hosts is true
+      And a step whose sandbox is "{mode: required, egress: {provider_hosts: false}}"
+      And the step is run by the provider "claude-code" with the prompt "tools/probe connect --proxy connect api.anthropic.com:443"
+      When the step is run
+      Then no origin answers
+      And bare, "api.anthropic.com:443" answers
+
+    @extra
     Scenario: a command has no provider's hosts
       Given provider_hosts is true
       When the step runs the probe "connect --proxy connect api.anthropic.com:443"

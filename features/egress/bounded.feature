@@ -26,6 +26,13 @@ Feature: A log that a step cannot blow up
         | by CONNECT and plain HTTP | connect --proxy connect Spelt.example:80 + connect --proxy http spelt.example.:80                            |
 
     # srt's null byte, cplt PR 221: what cannot be a name is not written down as one
+    Scenario: an address is one line, as IPv4 and mapped into IPv6
+      When the step runs the probe "connect --proxy connect 23.9.9.9:443 + connect --proxy connect [::ffff:23.9.9.9]:443 + connect --proxy connect [::ffff:1709:909]:443"
+      Then no origin answers
+      And the egress.log names exactly "23.9.9.9"
+      And an egress.blocked event names "23.9.9.9" and no other host
+      And planted, a line too many is noticed
+
     @case:O01 @case:M01
     Scenario: hosts that are none share a line
       When the step runs the probe "converse proxy CONNECT\sa..b:443\sHTTP/1.1\r\n\r\n + converse proxy CONNECT\s127.1:80\sHTTP/1.1\r\n\r\n + converse proxy CONNECT\s*.blocked.example:443\sHTTP/1.1\r\n\r\n + converse proxy CONNECT\s[::1%25lo]:80\sHTTP/1.1\r\n\r\n"

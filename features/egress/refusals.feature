@@ -90,6 +90,10 @@ Feature: What a refusal says
         | an origin-form           | GET / HTTP/1.1                             |
         | another scheme           | GET https://{nonce}.pub.test/ HTTP/1.1     |
         | a short address          | CONNECT 127.1:80 HTTP/1.1                  |
+        | an address as a number   | CONNECT 2130706433:80 HTTP/1.1             |
+        | an address in hex        | CONNECT 0x7f000001:80 HTTP/1.1             |
+        | an address in octal      | CONNECT 017700000001:80 HTTP/1.1           |
+        | an address with a zero   | CONNECT 127.0.0.01:80 HTTP/1.1             |
         | an address with a zone   | CONNECT [::1%lo]:80 HTTP/1.1               |
 
     # A failure is no refusal: it is not the user's to allow

@@ -128,3 +128,38 @@ Feature: Whom a key goes to
       And the key arrives at "{nonce}.api.test" alone
       And the other key arrives at "{nonce}.tls.test" alone
       And planted, a key that goes elsewhere is noticed
+
+    # Whoever answers in the provider's place: a route or a name server that was taken over
+    Scenario: a provider for whose certificate nobody vouches does not get the key
+      Given a key for "https://{nonce}.impostor.test" is injected
+      When the step sends its "API_URL"
+        """
+        GET {base}/v1 HTTP/1.1
+        Host: {authority}
+        x-api-key: factory-egress-placeholder
+        Connection: close
+        """
+      Then something arrives at "{nonce}.impostor.test"
+      And the key arrives nowhere
+      And planted, a key that goes elsewhere is noticed
+
+    # A company's gateway may have a private address; this machine and a cloud's metadata are nobody's provider
+    @extra
+    Scenario Outline: a provider whose name leads to <what> is not called
+      Given a service at every special address, on a port of its own
+      And a key for "https://{nonce}.<script>.test:{port}" is injected
+      When the step sends its "API_URL"
+        """
+        GET {base}/v1 HTTP/1.1
+        Host: {authority}
+        Connection: close
+        """
+      Then it is answered with "403"
+      And nothing arrives at a special address
+      And bare, a connection to "{nonce}.<script>.test:{port}" arrives
+
+      Examples:
+        | what                    | script     |
+        | loopback                | loopback   |
+        | a link-local address    | link-local |
+        | the metadata of a cloud | metadata   |

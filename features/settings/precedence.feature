@@ -101,3 +101,21 @@ Feature: Which value of sandbox counts
         | {network: open}  | unset+off          | unset    | free      |
         | {network: open}  | unset+off          | off      | free      |
         | {network: open}  | unset+off          | required | confined  |
+
+    # Active are the repos that the step names, whatever else the factory has
+    Scenario Outline: a repo that is not active says <inactive>: active ones <repos>, mode <mode>
+      Given a step whose sandbox is "unset"
+      And its active repos have the sandbox "<repos>"
+      And a repo that the step does not have says "<inactive>"
+      And the factory's sandbox mode is "<mode>"
+      When the step runs the shell command "cat ~/.netrc"
+      Then it ran <effective>
+      And bare, the same probe gets the secret
+
+      Examples:
+        | repos    | inactive | mode     | effective |
+        | unset    | required | unset    | free      |
+        | unset    | off      | required | confined  |
+        | off      | required | any      | free      |
+        | off      | unset    | any      | free      |
+        | required | off      | any      | confined  |

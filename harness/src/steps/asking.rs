@@ -77,6 +77,17 @@ fn repos(scene: &mut Scene, words: String) {
     scene.plan.repos = names.iter().zip(values).map(repo).collect();
 }
 
+/// It stands under `repos:` of the factory, and the step does not name it.
+#[given(regex = r#"^a repo that the step does not have says "(\w+)"$"#)]
+fn inactive_repo(scene: &mut Scene, word: String) -> StepResult {
+    let active: Vec<String> = scene.plan.repos.iter().map(|(name, _)| name.clone()).collect();
+    let free = home::REPOSITORY_NAMES.iter().find(|name| active.iter().all(|active| active != *name));
+    let free = (*free.ok_or("all repos of the lab are active")?).to_owned();
+    scene.plan.step_keys.insert("repos".into(), json!(active));
+    scene.plan.repos.push((free, (word != "unset").then_some(word)));
+    Ok(())
+}
+
 #[given(regex = r#"^the factory's sandbox mode is "(\w+)"$"#)]
 fn factory_mode(scene: &mut Scene, mode: String) {
     match mode.as_str() {

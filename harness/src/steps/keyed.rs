@@ -59,6 +59,15 @@ async fn planted_elsewhere(scene: &mut Scene) -> StepResult {
     Ok(())
 }
 
+#[then("the key arrives nowhere")]
+async fn nowhere(scene: &mut Scene) -> StepResult {
+    let seen = scene.seen().await?;
+    let key = scene.keys.first().ok_or("there is no key")?;
+    let places = elsewhere(&seen.world.arrivals, key, &[]);
+    scene.found_certain(places.is_empty(), format!("the key arrived at {places:?}"));
+    Ok(())
+}
+
 #[then(regex = r#"^nobody is called at "(.+)"$"#)]
 async fn nobody(scene: &mut Scene, name: String) -> StepResult {
     let name = scene.expand_text(&name)?;

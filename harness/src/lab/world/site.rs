@@ -39,7 +39,7 @@ pub enum Manner {
 }
 
 /// The public origins: name, second byte of the address, manner.
-const KINDS: [(&str, u8, Manner); 14] = [
+const KINDS: [(&str, u8, Manner); 15] = [
     ("pub", 1, Manner::Token),
     ("evil", 2, Manner::Token),
     ("echo", 3, Manner::Echo),
@@ -54,6 +54,8 @@ const KINDS: [(&str, u8, Manner); 14] = [
     ("interim", 12, Manner::Interim),
     ("depot", 13, Manner::Depot),
     ("api", 14, Manner::Api),
+    // As api, but nobody vouches for its certificate (tls).
+    ("impostor", 15, Manner::Api),
 ];
 
 /// An origin as its address tells it.
