@@ -202,6 +202,7 @@ Feature: Private addresses
         | what                                | script         |
         | an address that is shared (RFC 6598)| shared         |
         | the metadata of another cloud       | metadata-other |
+        | a public address of this machine    | own-public     |
 
     @extra @needs:ipv6
     Scenario Outline: with IPv6, a listed name that leads to <what> is refused

@@ -89,6 +89,7 @@ Feature: Odd requests
         | mixed      |
         | mixed-back |
         | mixed-6    |
+        | mixed-private |
 
     # Row 76
     Scenario: the origin gets the Host of the URL
@@ -259,6 +260,8 @@ Feature: Odd requests
         | a change to HTTP/2               | Upgrade, HTTP2-Settings | Upgrade: h2c                        | Upgrade             |
         | the settings of HTTP/2           | Upgrade, HTTP2-Settings | HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA | HTTP2-Settings |
         | a change to a WebSocket          | Upgrade                 | Upgrade: websocket                  | Upgrade             |
+        | a change that nothing lists      | close                   | Upgrade: h2c                        | Upgrade             |
+        | settings that nothing lists      | close                   | HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA | HTTP2-Settings |
         | what a connection lists          | X-Own                   | X-Own: of the hop                   | X-Own               |
         | what is for the proxy            | close                   | Proxy-Authorization: Basic eDp5     | Proxy-Authorization |
         | an old word of proxies           | close                   | Proxy-Connection: keep-alive        | Proxy-Connection    |

@@ -23,6 +23,8 @@ pub const PROVIDER: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 36);
 pub const PRIVATE: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 /// Our host's own address on that link.
 pub const OURS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+/// Another one of our host, of those that are reached from everywhere: what listens on all addresses answers there too.
+pub const OURS_PUBLIC: Ipv4Addr = Ipv4Addr::new(91, 9, 0, 2);
 
 const PRIVATE_6: Ipv6Addr = Ipv6Addr::new(0xfd09, 0, 0, 0, 0, 0, 0, 1);
 const OURS_6: Ipv6Addr = Ipv6Addr::new(0xfd09, 0, 0, 0, 0, 0, 0, 2);
@@ -50,6 +52,7 @@ pub fn join(gid: u32) -> io::Result<()> {
     ip(&["link", "set", "lo", "up"])?;
     std::fs::write("/proc/sys/net/ipv4/ping_group_range", format!("{gid} {gid}"))?;
     end(OURS, OURS_6)?;
+    ip(&["addr", "add", &format!("{OURS_PUBLIC}/32"), "dev", "eth0"])?;
     ip(&["route", "add", "default", "via", &PRIVATE.to_string()])?;
     if has_ipv6() { ip(&["-6", "route", "add", "default", "via", &PRIVATE_6.to_string()]) } else { Ok(()) }
 }
