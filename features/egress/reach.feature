@@ -103,6 +103,22 @@ Feature: What a step reaches
       And an answer has "data: 3 kusaw-origin:sse"
       And planted, with an empty list, nothing arrives at "{nonce}.sse.test"
 
+    # Each event waits until the client has seen the one before
+    @program:curl
+    Scenario: events reach the step one by one
+      Given the host "{nonce}.api.test" is allowed
+      And the step has the variable "API_URL" with "http://{nonce}.api.test"
+      When the step runs the shell command "curl -sSN "$API_URL/stream" | while read -r line; do echo "$line"; case $line in data:*) curl -sS "$API_URL/seen" >&2 ;; esac; done"
+      Then the client gets "data: 3 kusaw-origin:api"
+      And planted, where the client never tells it does not get "data: 2"
+
+    @extra
+    Scenario: an origin learns that the step has said all, and the step that the origin has
+      Given the host "{nonce}.parrot.test" is allowed
+      When the step says all that it has to, through a tunnel to "{nonce}.parrot.test:80"
+      Then all of it comes back, and the end
+      And planted, where it does not say that it was all, "{nonce}.parrot.test:80" does not hang up
+
     # SSH and mail: nothing of the client is awaited
     Scenario: a server that speaks first is heard
       When the step sends the proxy

@@ -35,7 +35,7 @@ Feature: What is in a tunnel
     Scenario Outline: every byte goes through a tunnel and back as it was, <times> times
       When the step sends <times> times every byte through a tunnel to "{nonce}.parrot.test:<port>"
       Then <times> times every byte comes back
-      And planted, of <times> times every byte, sent through a tunnel to "{nonce}.parrot.test:<port>" with one bit changed, it is not so
+      And bare, of <times> times every byte, sent to "{nonce}.parrot.test:<port>" itself with one bit changed, it is not so
 
       Examples:
         | times | port |

@@ -36,18 +36,52 @@ fn comes_back(scene: &mut Scene, times: usize) -> StepResult {
     Ok(())
 }
 
-/// Another attempt's tunnel, to the same origin: what comes back of it must not pass for the first one's.
-#[then(
-    regex = r#"^planted, of (\d+) times every byte, sent through a tunnel to "(.+)" with one bit changed, it is not so$"#
-)]
+/// Not through a tunnel: one that changes bytes would change these too, and show nothing.
+#[then(regex = r#"^bare, of (\d+) times every byte, sent to "(.+)" itself with one bit changed, it is not so$"#)]
 async fn one_bit(scene: &mut Scene, times: usize, authority: String) -> StepResult {
     let mut other = all(times);
     other[7] ^= 1;
-    let action = through_tunnel(scene, &authority, &other)?;
-    let launch = scene.changed(|plan| plan.action = action).await?;
-    let ((arrived, seen), (passes, _)) = (came_back(&launch, &other), came_back(&launch, &all(times)));
-    scene.control(ControlKind::Planted, arrived && !passes, format!("planted: with one bit changed, {seen}"));
+    let mut command = scene.probe(&format!("converse {}", scene.expand_text(&authority)?))?;
+    command.extend([raw::word(b"!"), raw::word(&other)]);
+    let bare = scene.bare(&command).await?;
+    let ((arrived, seen), (passes, _)) = (came_back(&bare, &other), came_back(&bare, &all(times)));
+    scene.control(ControlKind::Bare, arrived && !passes, format!("bare: with one bit changed, {seen}"));
     Ok(())
+}
+
+/// A host of this name hangs up when its client has said all.
+#[when(regex = r#"^the step says all that it has to, through a tunnel to "(.+)"$"#)]
+async fn says_all(scene: &mut Scene, authority: String) -> StepResult {
+    scene.plan.action = closing(scene, &authority, "converse --eof proxy")?;
+    scene.run().await
+}
+
+fn closing(scene: &Scene, authority: &str, words: &str) -> Result<Action, String> {
+    let authority = scene.expand_text(authority)?;
+    let head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n");
+    let mut argv = scene.probe(words)?;
+    argv.extend([raw::word(head.as_bytes()), raw::word(b"all of it")]);
+    Ok(Action::Run(argv))
+}
+
+#[then("all of it comes back, and the end")]
+fn end_comes_back(scene: &mut Scene) -> StepResult {
+    let ((same, seen), closed) = (came_back(scene.last()?, b"all of it"), is_closed(scene.last()?));
+    scene.found(same && closed, format!("hung up: {closed}; {seen}"));
+    Ok(())
+}
+
+#[then(regex = r#"^planted, where it does not say that it was all, "(.+)" does not hang up$"#)]
+async fn stays_open(scene: &mut Scene, authority: String) -> StepResult {
+    let action = closing(scene, &authority, "converse proxy")?;
+    let launch = scene.changed(|plan| plan.action = action).await?;
+    let ((arrived, seen), closed) = (came_back(&launch, b"all of it"), is_closed(&launch));
+    scene.control(ControlKind::Planted, arrived && !closed, format!("planted: hung up: {closed}; {seen}"));
+    Ok(())
+}
+
+fn is_closed(launch: &Launch) -> bool {
+    launch.report.lines.first().is_some_and(|line| line.detail["closed"] == true)
 }
 
 #[then(regex = r#"^it gets the certificate that "(.+)" has for "(.+)"$"#)]
