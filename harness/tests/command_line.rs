@@ -85,7 +85,7 @@ fn a_manifest_that_is_not_in_order_is_refused() {
     let folder = folder("manifests");
     let driver = |name: &str, more: &str| manifest(&folder, name, more);
     let refused = |path: &str, says: &str| refused(&["run", "--driver", path, "--id", "NS-15"], says);
-    refused("nobody", "known drivers: kusaw, letter");
+    refused("nobody", "kusaw, letter");
     refused(&driver("field", "clams: [FS-06]\n"), "clams");
     refused(&driver("claim", "claims: [FS-99]\n"), "\"FS-99\" is not a guarantee of features/guarantees.md");
     refused(&write(&folder, "no.yaml", "a: [1\n b: {\n"), "no.yaml: ");

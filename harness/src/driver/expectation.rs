@@ -136,8 +136,8 @@ pub fn stale(manifest: &Manifest, cases: &[Case]) -> Vec<String> {
 /// Deviations without the version since which they are known, of a product that has releases of its own.
 pub fn undated(manifest: &Manifest) -> Vec<String> {
     let is_ours = !is_address(&manifest.homepage);
-    let undated =
-        manifest.expect.iter().filter(|entry| !is_ours && entry.outcome != Deviation::Holds && entry.since.is_none());
+    let deviates = |entry: &&Expectation| !matches!(entry.outcome, Deviation::Holds | Deviation::NotClaimed);
+    let undated = manifest.expect.iter().filter(|entry| !is_ours && deviates(entry) && entry.since.is_none());
     undated
         .map(|entry| format!("{}: expect: {} has no since:, the version that was judged", manifest.name, entry.id))
         .collect()
