@@ -20,9 +20,8 @@ test: setup ## everything: format, lints, unit, command line, features' lint, co
 	@if [ "$$(id -u)" = 0 ]; then set -e; \
 	  echo "once more, started by an ordinary user:"; ci/unprivileged --driver kusaw; ci/unprivileged --driver letter --id NS --id SEC --id INJ; fi
 
-peers: ## other sandboxes, installed into target/peers/ and judged; needs npm's registry
+peers: ## other sandboxes, each into a folder of its own below target/peers/; needs the registries of npm, PyPI, crates and Debian
 	ci/peers
-	$(CONFORMANCE) run --driver srt $(ARGS)
 
 matrix: setup ## every driver one after another, six of others at least, and the report over all: docs/matrix.md and a page
 	-ci/peers # one that cannot be installed is blocked, by name
@@ -43,6 +42,9 @@ e2e-egress: setup ## the egress chapters, with real clients inside and P5 to P7;
 e2e-agents: setup ## the real Claude Code, with a hostile model that the lab scripts; needs npm's registry once, else no internet
 	-ci/agents # without them the scenarios are blocked, with the fix
 	$(CONFORMANCE) run --features e2e/agents $(ARGS)
+
+mutants: setup ## does a unit test notice? Settings, reach, the proxy's decision and the backend, one expression changed at a time; hours
+	ci/mutants $(ARGS)
 
 bench: setup ## what a launch costs and what the proxy, each as ratios in one run; ci/bench-peers brings other proxies
 	@$(MAKE) --no-print-directory install DESTDIR=target/bench PREFIX=

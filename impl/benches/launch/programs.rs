@@ -210,7 +210,7 @@ fn peers(ground: &Ground) -> io::Result<Vec<Program>> {
     ground.hand_over()?;
     let firejail = on_path("firejail");
     let srt = srt.display().to_string();
-    let codex = "npm install --prefix target/peers/codex --ignore-scripts @openai/codex";
+    let codex = "ci/peers codex";
     let all: [(&str, Option<PathBuf>, &str, &[&str]); 4] = [
         (
             "firejail without a profile",
