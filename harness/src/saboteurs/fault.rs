@@ -53,6 +53,11 @@ pub struct Edit {
 }
 
 impl Fault {
+    /// SHA-256 of what it is, in hexadecimal digits.
+    pub fn digest(&self) -> String {
+        crate::host::sha256(&serde_json::to_vec(self).unwrap_or_default())
+    }
+
     /// Whether a word of the command line means it: its name, its chapter, or its guarantee.
     pub fn is_meant(&self, word: &str) -> bool {
         [&self.name, &self.chapter, &self.breaks].into_iter().any(|own| own == word)
