@@ -35,6 +35,9 @@ pub struct Fault {
     /// Verdicts beside `fails` that count as noticed; `how` says why.
     #[serde(default)]
     pub seen: Vec<Verdict>,
+    /// Other chapters that cannot hold then, such as `GIT` where nothing can be written; `how` says why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// The file's name without `.yaml`.
     #[serde(skip)]
     pub chapter: String,
