@@ -71,7 +71,8 @@ const NEVER: &str = "the run did not end";
 
 /// The sound scenarios for a fault.
 pub fn sound(fault: &Fault) -> impl Iterator<Item = &str> {
-    let of = |name: &str| chapter(name) == chapter(&fault.breaks) || fault.also.iter().any(|also| also == chapter(name));
+    let of =
+        |name: &str| chapter(name) == chapter(&fault.breaks) || fault.also.iter().any(|also| also == chapter(name));
     SOUND.into_iter().filter(move |name| !of(name))
 }
 

@@ -41,6 +41,9 @@ pub struct Args {
     /// List the faults.
     #[arg(long)]
     list: bool,
+    /// Only write docs/saboteurs.md of the results so far.
+    #[arg(long, conflicts_with_all = ["only", "rest", "list"])]
+    page: bool,
     /// The checkout.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/.."))]
     root: PathBuf,
@@ -67,8 +70,11 @@ pub fn run(args: &Args) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let folder = root.join("target/saboteurs");
-    let programs = tree::build(&root, &folder.join("tree"), &all)?;
     let results = Results::read(&folder.join("saboteurs.ndjson"), &all)?;
+    if args.page {
+        return page::write(&root, &results, &all).map(|()| ExitCode::SUCCESS);
+    }
+    let programs = tree::build(&root, &folder.join("tree"), &all)?;
     let in_force = meant.into_iter().filter(|fault| fault.unnoticed.is_none());
     let meant: Vec<&Fault> = in_force.filter(|fault| !(args.rest && results.is_caught(&fault.name))).collect();
     let stage = Stage::new(root, folder, programs);
@@ -81,8 +87,7 @@ pub fn run(args: &Args) -> Result<ExitCode, String> {
     let seconds = rows.iter().map(|row| row.ms).sum::<u64>() / 1000;
     print(&format!("\n{caught} of {} faults were caught, in {seconds} s\n", rows.len()));
     if args.only.is_empty() {
-        let page = stage.root.join("docs/saboteurs.md");
-        std::fs::write(&page, page::markdown(&results, &all)).map_err(|e| format!("{}: {e}", page.display()))?;
+        page::write(&stage.root, &results, &all)?;
     }
     Ok(if caught == meant.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,6 +1,7 @@
 //! The generated page docs/saboteurs.md.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::fault::Fault;
 use super::judge::State;
@@ -15,6 +16,15 @@ a change of what bubblewrap is told. *Caught by* is the first scenario of the gu
 chapters held meanwhile. The faults are data: [harness/saboteur/faults](../harness/saboteur/faults/).
 
 ";
+
+/// Writes it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(root: &Path, results: &Results, faults: &[Fault]) -> Result<(), String> {
+    let page = root.join("docs/saboteurs.md");
+    std::fs::write(&page, markdown(results, faults)).map_err(|e| format!("{}: {e}", page.display()))
+}
 
 /// The page: all faults, in the order of their files.
 pub fn markdown(results: &Results, faults: &[Fault]) -> String {

@@ -24,7 +24,8 @@ impl Results {
             Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(|e| format!("{}: {e}", path.display()))?,
         };
-        let is_of_today = |row: &Row| faults.iter().any(|fault| fault.name == row.fault && fault.digest() == row.digest);
+        let is_of_today =
+            |row: &Row| faults.iter().any(|fault| fault.name == row.fault && fault.digest() == row.digest);
         // A line of another format is one of another time: its fault is put in force again.
         let rows = text.lines().filter_map(|line| serde_json::from_str(line).ok()).filter(is_of_today);
         Ok(Self { path: path.to_owned(), rows: rows.map(|row| (row.fault.clone(), row)).collect() })
@@ -76,7 +77,8 @@ mod tests {
             let row = judge::row(fault, Err("spoilt".to_owned().into()), 1);
             Results::read(&path, &faults).unwrap().add(row).unwrap();
         }
-        let count = |faults: &[Fault]| Results::read(&path, faults).unwrap().of(&faults.iter().collect::<Vec<_>>()).count();
+        let count =
+            |faults: &[Fault]| Results::read(&path, faults).unwrap().of(&faults.iter().collect::<Vec<_>>()).count();
         assert_eq!(count(&faults), 2);
         assert!(!Results::read(&path, &faults).unwrap().is_caught("a"));
         assert_eq!(count(&[fault("a", "another now"), fault("b", "x")]), 1);

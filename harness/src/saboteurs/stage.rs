@@ -77,14 +77,21 @@ impl Stage {
         };
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            let over = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())));
+            let over =
+                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())));
             over.collect::<Vec<_>>().into_iter().collect::<Result<(), String>>()
         })?;
         Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Runs the suite on the programs with this fault in force; its record.
-    fn conformance(&self, name: &str, fault: Option<&Fault>, ids: &[&str], bound: Duration) -> Result<Record, NoRecord> {
+    fn conformance(
+        &self,
+        name: &str,
+        fault: Option<&Fault>,
+        ids: &[&str],
+        bound: Duration,
+    ) -> Result<Record, NoRecord> {
         let programs = self.folder.join("programs").join(name);
         let out = self.folder.join("runs").join(name);
         let _ = std::fs::remove_dir_all(&out);
