@@ -20,8 +20,9 @@ use super::tree::Programs;
 use crate::record::{Record, millis};
 use crate::text::print;
 
-/// A run with a fault in force is over by then, or ended by force: a run takes seconds, a scenario that waits in vain 30.
-const BOUND: Duration = Duration::from_secs(120);
+/// A run with a fault in force is over by then, or ended by force: a run takes seconds; where every scenario of a guarantee waits in
+/// vain, as for processes that outlive their launcher, some minutes.
+const BOUND: Duration = Duration::from_secs(300);
 
 /// How often a run is asked whether it is over.
 const LOOK: Duration = Duration::from_millis(50);
