@@ -34,8 +34,9 @@ Feature: The secrets of a step
 
     Scenario: a step of the same name in another factory has it not
       Given a sandboxed step
-      And a secret is kept for the step's variable "TOKEN"
-      When the same step of another factory runs the probe "env TOKEN"
+      # No other scenario keeps one of this name: where names are shared by factories, nobody replaces it
+      And a secret is kept for the step's variable "SHARED"
+      When the same step of another factory runs the probe "env SHARED"
       Then the secret does not arrive
       And planted, as a variable of the settings it does
 

@@ -39,3 +39,10 @@ Feature: A write that does not count fails
         | a file in /run           | write /run/written-{nonce} x          | --remount-ro /   |
         | a file beside the home   | write /home/written-{nonce} x         | --remount-ro /   |
         | a file in /dev           | write /dev/written-{nonce} x          | --remount-ro /dev |
+
+    # What is prepared for the step is shared by attempts: it goes again where it could be written
+    @case:W11 @needs:backend @extra
+    Scenario: fails visibly: a file in /etc itself
+      When the step runs the probe "write /etc/written-{nonce} x + remove /etc/written-{nonce}"
+      Then no action succeeds
+      And weakened, with "/etc" writable, the same probe succeeds

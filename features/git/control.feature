@@ -166,6 +166,34 @@ Feature: Control files
         | a submodule's hook           | plant $G/modules/sub/hooks/pre-commit                                     |
         | a config of that name by another | git config --file $PWD/evil core.fsmonitor $S; ln -s $PWD/evil $G/config.worktree |
 
+    # "mounted read-only": what is written is refused, and not lost later
+    @extra
+    Scenario Outline: that <what> cannot be changed, the step sees at once
+      Given in the repository, the user has done "mkdir -p .git/info .git/objects/info"
+      When the step runs the shell command "<probe>"
+      Then no action succeeds
+      And bare, the same probe succeeds
+
+      Examples:
+        | what                   | probe                                                                          |
+        | HEAD                   | tools/probe append {repository}/.git/HEAD x                                    |
+        | info                   | tools/probe write {repository}/.git/info/exclude x                             |
+        | config.worktree        | tools/probe write {repository}/.git/config.worktree x                          |
+        | a list of alternates   | tools/probe write {repository}/.git/objects/info/alternates x                  |
+        | the folder of objects  | tools/probe rename {repository}/.git/objects {repository}/.git/moved           |
+
+    @extra
+    Scenario Outline: that <what> of the worktree cannot be changed, the step sees at once
+      When the step does "<act>"
+      Then no action succeeds
+      And what leads git to them is as it was
+      And bare, the same act changes it
+
+      Examples:
+        | what      | act                                |
+        | commondir | tools/probe append $W/commondir x  |
+        | gitdir    | tools/probe append $W/gitdir x     |
+
     # Gitlawb/zero PR 805: a file of that name makes git read another folder's config
     @case:T03
     Scenario Outline: cannot lead git to another config by <what>

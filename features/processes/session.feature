@@ -56,6 +56,14 @@ Feature: The caller's terminal
       Then nothing is typed into the caller's terminal
       And bare, the probe "tiocsti 0 evil" types into it
 
+    # A terminal of its own: what is typed there comes out of the same terminal, and is read by the step alone
+    @extra
+    Scenario: cannot type into a terminal of its own either
+      Given its caller has a terminal
+      When for no longer than 10 s, the step is the script "stty raw -echo min 0 time 5; tools/probe tiocsti 0 evil >/dev/null; test -z "$(dd bs=1 count=1 2>/dev/null)" || exit 9; exit 4"
+      Then it ends with the code 4
+      And bare, the same probe types into it
+
     Scenario Outline: its session is not the caller's, with network <network>
       Given the network is <network>
       When the step waits, and its session is looked at

@@ -105,13 +105,17 @@ pub fn first_line(program: &Path, arguments: &[&str]) -> Option<String> {
 pub fn digest_of_probe(path: &Path) -> Option<String> {
     let mut bytes = std::fs::read(path).ok()?;
     crate::seal::without_key(&mut bytes).ok()?;
-    Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(sha256(&bytes))
 }
 
 /// SHA-256 of a file, in hexadecimal.
 pub fn digest(path: &Path) -> Option<String> {
-    let bytes = std::fs::read(path).ok()?;
-    Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    std::fs::read(path).ok().map(|bytes| sha256(&bytes))
+}
+
+/// SHA-256 of bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// SHA-256 over the names and contents of all regular files below a folder, that of

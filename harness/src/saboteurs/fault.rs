@@ -35,6 +35,9 @@ pub struct Fault {
     /// Verdicts beside `fails` that count as noticed; `how` says why.
     #[serde(default)]
     pub seen: Vec<Verdict>,
+    /// Other chapters that cannot hold then, such as `GIT` where nothing can be written; `how` says why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// The file's name without `.yaml`.
     #[serde(skip)]
     pub chapter: String,
@@ -53,6 +56,11 @@ pub struct Edit {
 }
 
 impl Fault {
+    /// SHA-256 of what it is, in hexadecimal digits.
+    pub fn digest(&self) -> String {
+        crate::host::sha256(&serde_json::to_vec(self).unwrap_or_default())
+    }
+
     /// Whether a word of the command line means it: its name, its chapter, or its guarantee.
     pub fn is_meant(&self, word: &str) -> bool {
         [&self.name, &self.chapter, &self.breaks].into_iter().any(|own| own == word)

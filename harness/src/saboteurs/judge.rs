@@ -1,6 +1,6 @@
 //! What a run with a fault in force says about the suite: a pure function of its scenarios.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::record::ScenarioLine;
@@ -15,7 +15,7 @@ pub const SOUND: [&str; 4] = [
 ];
 
 /// What came of a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// A scenario of the guarantee noticed.
@@ -27,7 +27,7 @@ pub enum State {
 }
 
 /// A fault and what came of it: a line of `saboteurs.ndjson`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Row {
     /// The fault's name.
     pub fault: String,
@@ -47,11 +47,33 @@ pub struct Row {
     pub scenarios: usize,
     /// Milliseconds.
     pub ms: u64,
+    /// SHA-256 of the fault, as it was then.
+    pub digest: String,
 }
+
+/// Why a run left no record.
+#[derive(Clone, Debug)]
+pub struct NoRecord {
+    /// The sentence.
+    pub why: String,
+    /// It did not end, and was ended by force.
+    pub late: bool,
+}
+
+impl From<String> for NoRecord {
+    fn from(why: String) -> Self {
+        Self { why, late: false }
+    }
+}
+
+/// Stands for a scenario where the run as a whole did not end, and `seen` names that.
+const NEVER: &str = "the run did not end";
 
 /// The sound scenarios for a fault.
 pub fn sound(fault: &Fault) -> impl Iterator<Item = &str> {
-    SOUND.into_iter().filter(|name| chapter(name) != chapter(&fault.breaks))
+    let of =
+        |name: &str| chapter(name) == chapter(&fault.breaks) || fault.also.iter().any(|also| also == chapter(name));
+    SOUND.into_iter().filter(move |name| !of(name))
 }
 
 fn chapter(id: &str) -> &str {
@@ -70,10 +92,14 @@ pub fn not_sound(lines: &[ScenarioLine]) -> Vec<String> {
 }
 
 /// What came of a fault, given the scenarios of the run or why there are none.
-pub fn row(fault: &Fault, scenarios: Result<Vec<ScenarioLine>, String>, ms: u64) -> Row {
+pub fn row(fault: &Fault, scenarios: Result<Vec<ScenarioLine>, NoRecord>, ms: u64) -> Row {
     let (mut by, mut own) = (Vec::new(), 0);
     let (state, why) = match scenarios {
-        Err(why) => (State::Spoilt, why),
+        Err(no) if no.late && fault.seen.contains(&Verdict::Timeout) => {
+            by.push(format!("{}/{}", fault.breaks, NEVER));
+            (State::Caught, no.why)
+        }
+        Err(no) => (State::Spoilt, no.why),
         Ok(lines) => {
             let (mut of_guarantee, others): (Vec<_>, Vec<_>) =
                 lines.into_iter().partition(|line| line.id == fault.breaks);
@@ -93,7 +119,7 @@ pub fn row(fault: &Fault, scenarios: Result<Vec<ScenarioLine>, String>, ms: u64)
     };
     let (name, chapter) = (fault.name.clone(), fault.chapter.clone());
     let (breaks, how) = (fault.breaks.clone(), fault.how.trim().to_owned());
-    Row { fault: name, chapter, breaks, how, state, by, why, scenarios: own, ms }
+    Row { fault: name, chapter, breaks, how, state, by, why, scenarios: own, ms, digest: fault.digest() }
 }
 
 impl Row {
@@ -151,7 +177,10 @@ mod tests {
 
     #[test]
     fn what_did_not_run_is_spoilt() {
-        assert_eq!(row(&fault(""), Err("no record".to_owned()), 1).state, State::Spoilt);
+        assert_eq!(row(&fault(""), Err("no record".to_owned().into()), 1).state, State::Spoilt);
+        let late = || Err(NoRecord { why: "late".to_owned(), late: true });
+        assert_eq!(row(&fault(""), late(), 1).state, State::Spoilt);
+        assert_eq!(row(&fault(", seen: [timeout]"), late(), 1).state, State::Caught);
         assert_eq!(row(&fault(""), Ok(vec![line("SEC-07/a", Verdict::Fails)]), 1).state, State::Spoilt);
     }
 }

@@ -1,9 +1,11 @@
 //! The generated page docs/saboteurs.md.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::fault::Fault;
-use super::judge::{Row, State};
+use super::judge::State;
+use super::results::Results;
 
 const HEAD: &str = "\
 # Saboteurs
@@ -15,27 +17,40 @@ chapters held meanwhile. The faults are data: [harness/saboteur/faults](../harne
 
 ";
 
-/// The page.
-pub fn markdown(rows: &[Row], faults: &[Fault]) -> String {
-    let caught = rows.iter().filter(|row| row.state == State::Caught).count();
-    let mut page = format!("{HEAD}**{caught} of {} faults are caught.**\n", rows.len());
+/// Writes it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(root: &Path, results: &Results, faults: &[Fault]) -> Result<(), String> {
+    let page = root.join("docs/saboteurs.md");
+    std::fs::write(&page, markdown(results, faults)).map_err(|e| format!("{}: {e}", page.display()))
+}
+
+/// The page: all faults, in the order of their files.
+pub fn markdown(results: &Results, faults: &[Fault]) -> String {
+    let in_force: Vec<&Fault> = faults.iter().filter(|fault| fault.unnoticed.is_none()).collect();
+    let caught = in_force.iter().filter(|fault| results.is_caught(&fault.name)).count();
+    let seconds = results.of(&in_force).map(|row| row.ms).sum::<u64>() / 1000;
+    let mut page = format!("{HEAD}**{caught} of {} faults are caught**, in {seconds} s.\n", in_force.len());
     let mut chapter = "";
-    for row in rows {
-        if row.chapter != chapter {
-            chapter = &row.chapter;
-            let of = rows.iter().filter(|other| other.chapter == chapter).count();
+    for fault in &in_force {
+        if fault.chapter != chapter {
+            chapter = &fault.chapter;
+            let of = in_force.iter().filter(|other| other.chapter == chapter).count();
             let _ = write!(
                 page,
                 "\n## {chapter}: {of}\n\n| fault | breaks | what is wrong then | caught by |\n|---|---|---|---|\n"
             );
         }
-        let by = match (row.state, row.by.first()) {
-            (State::Caught, Some(first)) => first.split_once('/').map_or(first.as_str(), |(_, case)| case).to_owned(),
-            (State::Spoilt, _) => "**SPOILT**".to_owned(),
-            _ => "**MISSED**".to_owned(),
+        let row = results.get(&fault.name);
+        let by = match row.map(|row| (row.state, row.by.first())) {
+            Some((State::Caught, Some(first))) => first.split_once('/').map_or(first.as_str(), |(_, case)| case),
+            Some((State::Spoilt, _)) => "**SPOILT**",
+            Some(_) => "**MISSED**",
+            None => "**not run**",
         };
-        let how = row.how.replace('|', "\\|");
-        let _ = writeln!(page, "| {} | {} | {how} | {by} |", row.fault, row.breaks);
+        let how = fault.how.trim().replace('|', "\\|");
+        let _ = writeln!(page, "| {} | {} | {how} | {by} |", fault.name, fault.breaks);
     }
     let unnoticed: Vec<_> = faults.iter().filter_map(|f| Some((f, f.unnoticed.as_ref()?))).collect();
     if !unnoticed.is_empty() {

@@ -22,7 +22,15 @@ const MARK: &[u8] = b"kusaw: the fault in force is: ";
 
 /// The reference's programs with all faults in them, none in force, and what the suite brings.
 #[derive(Debug)]
-pub struct Programs(Vec<(&'static str, Vec<u8>)>);
+pub struct Programs(Vec<Program>);
+
+#[derive(Debug)]
+struct Program {
+    name: &'static str,
+    bytes: Vec<u8>,
+    /// Where the room behind the mark begins, if it asks: looked for once, as there are 60 MB to search.
+    room: Option<usize>,
+}
 
 /// The reference's own, in which a fault's name is written.
 const SABOTAGED: [(&str, bool); 2] = [("kusaw", false), ("kusaw-enter", true)];
@@ -80,7 +88,8 @@ pub fn build(root: &Path, tree: &Path, faults: &[Fault]) -> Result<Programs, Str
     for (from, list) in [(tree, SABOTAGED), (root, [("kusaw-probe", true), ("kusaw-saboteur", false)])] {
         for (name, is_static) in list {
             let path = Source::Cargo.binary(from, name, is_static)?;
-            programs.push((name, fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?));
+            let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            programs.push(Program { name, room: room(&bytes)?, bytes });
         }
     }
     Ok(Programs(programs))
@@ -121,12 +130,12 @@ impl Programs {
         let error = |e: io::Error| format!("{}: {e}", folder.display());
         fs::create_dir_all(folder).map_err(error)?;
         let mut told = 0;
-        for (name, bytes) in &self.0 {
-            let mut bytes = bytes.to_owned();
-            if let Some(fault) = fault.filter(|_| SABOTAGED.iter().any(|(own, _)| own == name)) {
-                told += usize::from(tell(&mut bytes, fault.name.as_bytes())?);
-            }
-            place(&folder.join(name), &bytes).map_err(error)?;
+        for program in &self.0 {
+            let asks = SABOTAGED.iter().any(|(own, _)| *own == program.name);
+            let fault = fault.filter(|_| asks && program.room.is_some());
+            told += usize::from(fault.is_some());
+            let bytes = program.told(fault.map_or(b"", |fault| fault.name.as_bytes()));
+            place(&folder.join(program.name), &bytes).map_err(error)?;
         }
         if fault.is_some() && told == 0 {
             return Err("neither kusaw nor its stage asks which fault is in force".to_owned());
@@ -141,26 +150,32 @@ impl Programs {
     pub fn write_bubblewrap(&self, folder: &Path, change: &[u8]) -> Result<(), String> {
         let error = |e: io::Error| format!("{}: {e}", folder.display());
         fs::create_dir_all(folder).map_err(error)?;
-        let saboteur = self.0.iter().find(|(name, _)| *name == "kusaw-saboteur").map(|(_, bytes)| bytes.clone());
-        let mut saboteur = saboteur.ok_or("kusaw-saboteur was not built")?;
-        if !tell(&mut saboteur, change)? {
-            return Err("kusaw-saboteur has no room for a change".to_owned());
-        }
-        place(&folder.join("bwrap"), &saboteur).map_err(error)?;
+        let saboteur = self.0.iter().find(|program| program.name == "kusaw-saboteur");
+        let saboteur =
+            saboteur.filter(|program| program.room.is_some()).ok_or("kusaw-saboteur has no room for a change")?;
+        place(&folder.join("bwrap"), &saboteur.told(change)).map_err(error)?;
         let real = Lab::which("bwrap").ok_or("bwrap is not installed: make setup")?;
         fs::copy(&real, folder.join("real")).map(drop).map_err(error)
     }
 }
 
-/// Writes what is in force into a program; whether it asks.
-fn tell(program: &mut [u8], what: &[u8]) -> Result<bool, String> {
+impl Program {
+    /// Its bytes, with what is in force written into them.
+    fn told(&self, what: &[u8]) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        if let Some(room) = self.room {
+            bytes[room..][..what.len()].copy_from_slice(what);
+        }
+        bytes
+    }
+}
+
+/// Where the room behind the mark begins, if a program has one.
+fn room(program: &[u8]) -> Result<Option<usize>, String> {
     let found = program.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK).map(|(at, _)| at);
     match found.collect::<Vec<_>>()[..] {
-        [] => Ok(false),
-        [at] => {
-            program[at + MARK.len()..][..what.len()].copy_from_slice(what);
-            Ok(true)
-        }
+        [] => Ok(None),
+        [at] => Ok(Some(at + MARK.len())),
         _ => Err("the mark of the fault in force stands more than once in a program".to_owned()),
     }
 }

@@ -1,0 +1,159 @@
+//! Where faults are put in force: each in a run of the suite of its own, as a process of its own.
+#![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
+
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+
+use super::fault::Fault;
+use super::judge::{self, NoRecord, SOUND};
+use super::results::Results;
+use super::tree::Programs;
+use crate::record::{Record, millis};
+use crate::text::print;
+
+/// A run with a fault in force is over by then, or ended by force: a run takes seconds; where every scenario of a guarantee waits in
+/// vain, as for processes that outlive their launcher, some minutes.
+const BOUND: Duration = Duration::from_secs(300);
+
+/// How often a run is asked whether it is over.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The programs, and where their runs leave what they say.
+pub struct Stage {
+    /// The checkout.
+    pub root: PathBuf,
+    folder: PathBuf,
+    programs: Programs,
+}
+
+impl Stage {
+    /// Runs lie in `folder`.
+    pub fn new(root: PathBuf, folder: PathBuf, programs: Programs) -> Self {
+        Self { root, folder, programs }
+    }
+
+    /// Without any fault, every guarantee that is used must hold, or a failure would prove nothing.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn baseline(&self, faults: &[&Fault]) -> Result<(), String> {
+        let mut ids: Vec<&str> = faults.iter().map(|fault| fault.breaks.as_str()).chain(SOUND).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        print(&format!("the copy without any fault: {} guarantees and scenarios that must hold\n", ids.len()));
+        // All guarantees at once take their time: only what may not end has a bound.
+        let record = self.conformance("no-fault", None, &ids, Duration::MAX).map_err(|e| e.why)?;
+        let not: Vec<String> = judge::not_sound(&record.scenarios);
+        if !not.is_empty() {
+            return Err(format!("no fault is in force, and yet:\n  {}\nmend that first", not.join("\n  ")));
+        }
+        Ok(())
+    }
+
+    /// Puts each in force, `jobs` at a time; what came of it is in the results, on the terminal and on disk, at once.
+    ///
+    /// # Errors
+    /// When the results cannot be written.
+    pub fn faults(&self, faults: &[&Fault], jobs: usize, results: Results) -> Result<Results, String> {
+        let (next, results) = (AtomicUsize::new(0), Mutex::new(results));
+        let work = || -> Result<(), String> {
+            while let Some(fault) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let began = Instant::now();
+                let ids: Vec<&str> = judge::sound(fault).chain([fault.breaks.as_str()]).collect();
+                let record = self.conformance(&fault.name, Some(fault), &ids, BOUND);
+                let row = judge::row(fault, record.map(|record| record.scenarios), millis(began.elapsed()));
+                print(&row.line());
+                results.lock().unwrap_or_else(PoisonError::into_inner).add(row)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            let over =
+                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())));
+            over.collect::<Vec<_>>().into_iter().collect::<Result<(), String>>()
+        })?;
+        Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Runs the suite on the programs with this fault in force; its record.
+    fn conformance(
+        &self,
+        name: &str,
+        fault: Option<&Fault>,
+        ids: &[&str],
+        bound: Duration,
+    ) -> Result<Record, NoRecord> {
+        let programs = self.folder.join("programs").join(name);
+        let out = self.folder.join("runs").join(name);
+        let _ = std::fs::remove_dir_all(&out);
+        std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+        let in_source = fault.filter(|fault| !fault.edits.is_empty());
+        self.programs.write(&programs, in_source)?;
+        let own = std::env::current_exe().map_err(|e| format!("own path: {e}"))?;
+        let mut command = Command::new(own);
+        command.arg("run").arg("--root").arg(&self.root).arg("--programs").arg(&programs).arg("--out").arg(&out);
+        if let Some(change) = fault.and_then(|fault| fault.bubblewrap.as_ref()) {
+            let folder = programs.join("bubblewrap");
+            self.programs.write_bubblewrap(&folder, &change.told())?;
+            command.arg("--bwrap").arg(folder);
+        }
+        command.args(ids.iter().flat_map(|id| ["--id", id]));
+        let path = out.join("said.txt");
+        let in_time = said(command, &path, bound).map_err(|e| format!("{}: {e}", path.display()));
+        let _ = std::fs::remove_dir_all(&programs);
+        if !in_time? {
+            let why = format!("not over after {} s: {}", bound.as_secs(), path.display());
+            return Err(NoRecord { why, late: true });
+        }
+        Record::read(&out).map_err(|e| format!("{e}; what it said: {}", path.display()).into())
+    }
+}
+
+/// Runs it to its end, or for as long as it may; what it says goes into a file. Whether it was over in time.
+fn said(mut command: Command, path: &Path, bound: Duration) -> io::Result<bool> {
+    let file = File::create(path)?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    // SAFETY: one system call. The lab dies with the run, and the run with this thread, whatever ends it: Ctrl-C too.
+    unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
+    let (began, mut run) = (Instant::now(), command.spawn()?);
+    while run.try_wait()?.is_none() {
+        if began.elapsed() > bound {
+            run.kill()?;
+            run.wait()?;
+            return Ok(false);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_ended() {
+        let path = std::env::temp_dir().join(format!("kusaw-said-{}", std::process::id()));
+        let shell = |script: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", script]);
+            command
+        };
+        let began = Instant::now();
+        assert!(said(shell("echo x"), &path, Duration::from_secs(20)).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "x\n");
+        assert!(!said(shell("exec sleep 60"), &path, Duration::from_millis(200)).unwrap());
+        assert!(began.elapsed() < Duration::from_secs(30));
+        std::fs::remove_file(path).unwrap();
+    }
+}
