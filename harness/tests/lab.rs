@@ -73,22 +73,6 @@ fn the_record_has_a_run_its_scenarios_and_an_end() {
 }
 
 #[test]
-fn zero_scenarios_are_an_error() {
-    for selection in [["--id", "FS-99"], ["--tag", "nosuch"]] {
-        let output = conformance(&["run", "--driver", "none", selection[0], selection[1], "--out", &out("zero")]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains("no scenario is selected"), "{}", stderr(&output));
-    }
-}
-
-#[test]
-fn an_unknown_driver_is_told_the_known_ones() {
-    let output = conformance(&["run", "--driver", "nobody"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("known drivers: ") && stderr(&output).contains("letter"), "{}", stderr(&output));
-}
-
-#[test]
 fn a_driver_that_lacks_a_program_is_blocked() {
     let manifest = out("lacking.yaml");
     std::fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
