@@ -9,7 +9,7 @@ Feature: The private temp folder
 
     @serial
     Scenario Outline: <variable> is writable, and nothing of it is left
-      When the step runs the shell command "tools/probe write $<variable>/private-{nonce} x + mkdir $<variable>/folder-{nonce} + stat $<variable>/private-{nonce}"
+      When the step runs the shell command "t=${<variable>:-/not-set}; tools/probe write $t/private-{nonce} x + mkdir $t/folder-{nonce} + stat $t/private-{nonce}"
       Then every action succeeds
       And nothing named "private-{nonce}" is on the host
       And bare, the same command leaves it there, with <variable> in the home
@@ -23,7 +23,7 @@ Feature: The private temp folder
     @case:W09 @serial
     # Rust CVE-2022-21658, GHSA-mc8h-8q98-g5hr: removal that follows links, or that gives up
     Scenario Outline: what is hard to remove is removed: <what>
-      When the step runs the shell command "cd $TMPDIR && mkdir private-{nonce} && cd private-{nonce} && <command>"
+      When the step runs the shell command "cd ${TMPDIR:-/tmp} && mkdir private-{nonce} && cd private-{nonce} && <command>"
       Then nothing named "private-{nonce}" is on the host
       And bare, the same command leaves it there, with TMPDIR in the home
 
@@ -38,7 +38,7 @@ Feature: The private temp folder
     @serial
     Scenario: removal does not follow a link
       Given the user has a file "/srv/data/away-{nonce}/victim"
-      When the step runs the shell command "cd $TMPDIR && mkdir private-{nonce} && ln -s /srv/data/away-{nonce} private-{nonce}/away"
+      When the step runs the shell command "cd ${TMPDIR:-/tmp} && mkdir private-{nonce} && ln -s /srv/data/away-{nonce} private-{nonce}/away"
       Then nothing named "private-{nonce}" is on the host
       And the user's file is as it was
       And bare, the same command leaves it there, with TMPDIR in the home
