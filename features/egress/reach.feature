@@ -107,10 +107,9 @@ Feature: What a step reaches
     @program:curl
     Scenario: events reach the step one by one
       Given the host "{nonce}.api.test" is allowed
-      And the step has the variable "API_URL" with "http://{nonce}.api.test"
-      When the step runs the shell command "curl -sSN "$API_URL/stream" | while read -r line; do echo "$line"; case $line in data:*) curl -sS "$API_URL/seen" >&2 ;; esac; done"
+      When the step runs the shell command "url=http://{nonce}.api.test; curl -sSN $url/stream | while read -r line; do echo "$line"; case $line in data:*) curl -sS $url/seen >&2 ;; esac; done"
       Then the client gets "data: 3 kusaw-origin:api"
-      And planted, where the client never tells it does not get "data: 2"
+      And planted, "curl -sSN http://{nonce}.api.test/again/stream", which never tells, does not get "data: 2"
 
     @extra
     Scenario: an origin learns that the step has said all, and the step that the origin has

@@ -307,7 +307,7 @@ Feature: Paths that are allowed
       Given the user has the secrets
         | /tmp/library/{nonce}/book |
       And "/tmp/library/{nonce}" may be read
-      When the step runs the shell command "tools/probe write ${TMPDIR:-/not-set}/made x + write /tmp/made x + read /tmp/library/{nonce}/book"
+      When the step runs the shell command "tools/probe write ${TMPDIR:-/tmp}/made-there x + write /tmp/made x + read /tmp/library/{nonce}/book"
       Then every action succeeds
       And the secret arrives
       And planted, without the setting no secret arrives

@@ -16,7 +16,7 @@ Feature: What passes between a step and its provider
     Scenario: events arrive one by one
       When the step runs the shell command "curl -sSN "$API_URL/stream" | while read -r line; do echo "$line"; case $line in data:*) curl -sS "$API_URL/seen" >&2 ;; esac; done"
       Then the client gets "data: 3 kusaw-origin:api"
-      And planted, where the client never tells it does not get "data: 2"
+      And planted, "curl -sSN "$API_URL/again/stream"", which never tells, does not get "data: 2"
 
     Scenario Outline: a redirect <where> is told and not followed
       When the step sends its "API_URL"

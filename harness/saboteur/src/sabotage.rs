@@ -2,7 +2,10 @@
 //! a copy of this program after the build and lays that copy in bubblewrap's place.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use crate::arguments::Launch;
 
@@ -38,6 +41,8 @@ enum Act {
     Drop(Vec<String>),
     Weaken(Vec<String>, Vec<String>),
     Add(Vec<String>),
+    /// Changes nothing, and writes each option into this file.
+    Note(PathBuf),
 }
 
 impl Sabotage {
@@ -71,6 +76,7 @@ impl Change {
             ("drop", [pattern]) => Act::Drop(pattern.clone()),
             ("weaken", [pattern, to]) => Act::Weaken(pattern.clone(), to.clone()),
             ("add", [option]) => Act::Add(option.clone()),
+            ("note", [path]) => Act::Note(path.first()?.into()),
             _ => return None,
         };
         Some(Change { of: of.clone(), act })
@@ -95,8 +101,21 @@ impl Change {
                 let end = options.iter().position(|option| option[0] == "--remount-ro").unwrap_or(options.len());
                 options.insert(end, filled(option, &[]));
             }
+            // A note that is lost is missed by who reads it.
+            Act::Note(path) => drop(note(path, if is_step { "step" } else { "git" }, options)),
         }
     }
+}
+
+/// Appends a line for each option: what is started, then the words, each after U+001F; all in one write, as starts meet.
+fn note(path: &Path, of: &str, options: &[Vec<OsString>]) -> io::Result<()> {
+    let mut lines = Vec::new();
+    for option in options {
+        lines.extend_from_slice(of.as_bytes());
+        option.iter().for_each(|word| lines.extend([b"\x1f", word.as_bytes()].concat()));
+        lines.push(b'\n');
+    }
+    OpenOptions::new().create(true).append(true).open(path)?.write_all(&lines)
 }
 
 fn meets(pattern: &[String], option: &[OsString]) -> bool {
@@ -143,6 +162,15 @@ mod tests {
         assert_eq!(changed("weaken both;--bind ** **/.git;--bind $2 $2;", STEP), real);
         let added = STEP.replace("--remount-ro", "--bind /run /run --remount-ro");
         assert_eq!(changed("add step;--bind /run /run;", STEP), added);
+    }
+
+    #[test]
+    fn what_is_only_noted_stays() {
+        let path = std::env::temp_dir().join(format!("kusaw-noted-{}", std::process::id()));
+        assert_eq!(changed(&format!("note both;{};", path.display()), STEP), STEP);
+        let noted = std::fs::read_to_string(&path).unwrap();
+        assert!(noted.starts_with("step\u{1f}--unshare-pid\nstep\u{1f}--ro-bind\u{1f}/etc-0\u{1f}/etc\n"), "{noted}");
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

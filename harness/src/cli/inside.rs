@@ -18,7 +18,7 @@ use crate::{available, features, host, smoke};
 
 /// Runs the selected features; the exit code.
 pub fn inside(lab: &Lab, prepared: Prepared, share: Share, mut files: Files, args: &RunArgs) -> Result<u8, String> {
-    let Prepared { catalogue, manifest, supplies, commit, mut facts, digests: mut all_digests, .. } = prepared;
+    let Prepared { catalogue, manifest, beside, supplies, commit, mut facts, digests: mut all_digests, .. } = prepared;
     let Share { mut features, selected, selected_in_all, unclaimed } = share;
     if let Some(version) = lab.backend.as_deref().and_then(|b| host::first_line(b, &["--version"])) {
         facts.insert("backend".to_owned(), version);
@@ -33,6 +33,7 @@ pub fn inside(lab: &Lab, prepared: Prepared, share: Share, mut files: Files, arg
         harness: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
         commit,
         driver: manifest.name.clone(),
+        manifest: beside,
         driver_version: smoke::version(&manifest),
         driver_kind: manifest.kind,
         homepage: manifest.homepage.clone(),

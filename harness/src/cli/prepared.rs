@@ -18,6 +18,8 @@ pub struct Prepared {
     pub catalogue: Catalogue,
     /// The driver's manifest.
     pub manifest: Manifest,
+    /// Where it lies, if it is none of the checkout's.
+    pub beside: Option<PathBuf>,
     /// What goes into the lab.
     pub supplies: Supplies,
     /// Commit of the checkout.
@@ -64,7 +66,10 @@ impl Prepared {
             ("manifest", host::digest(&manifest::path(&root, &args.driver))),
         ];
         let digests = digests.into_iter().filter_map(|(name, digest)| Some((name.to_owned(), digest?))).collect();
-        Ok(Self { commit: host::commit(&root), facts: host::facts(), root, catalogue, manifest, supplies, digests })
+        let is_own = !args.driver.ends_with(".yaml");
+        let beside = if is_own { None } else { std::fs::canonicalize(&args.driver).ok() };
+        let (commit, facts) = (host::commit(&root), host::facts());
+        Ok(Self { commit, facts, root, catalogue, manifest, beside, supplies, digests })
     }
 }
 

@@ -3,6 +3,7 @@
 //! First line: the run. Then a line a scenario, with its evidence. Last line: the end, without which the record is not whole.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,9 @@ pub struct Run {
     pub commit: Option<String>,
     /// Name of the driver.
     pub driver: String,
+    /// Its manifest, where it is none of the checkout's: an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<PathBuf>,
     /// What it says of its version.
     pub driver_version: Option<String>,
     /// Its kind.
@@ -220,6 +224,7 @@ pub(crate) mod tests {
             harness: "h 1".into(),
             commit: None,
             driver: driver.into(),
+            manifest: None,
             driver_version: Some("1".into()),
             driver_kind: crate::driver::Kind::Sandbox,
             homepage: String::new(),

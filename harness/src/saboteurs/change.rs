@@ -56,7 +56,7 @@ pub struct Change {
 }
 
 /// What kusaw starts in bubblewrap.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Of {
     /// An attempt's step: the stage.

@@ -1,11 +1,14 @@
 //! Faults as data: `harness/saboteur/faults/CHAPTER.yaml`. Each breaks one guarantee and leaves the rest as it is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use gherkin::Feature;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::change::Changes;
+use super::judge;
 use crate::catalogue::Catalogue;
 use crate::verdict::Verdict;
 
@@ -41,6 +44,9 @@ pub struct Fault {
     /// The file's name without `.yaml`.
     #[serde(skip)]
     pub chapter: String,
+    /// SHA-256 of the feature that must notice.
+    #[serde(skip)]
+    pub feature: String,
 }
 
 /// A change of one text.
@@ -56,9 +62,9 @@ pub struct Edit {
 }
 
 impl Fault {
-    /// SHA-256 of what it is, in hexadecimal digits.
+    /// SHA-256 of what it is and of the feature that must notice, in hexadecimal digits: a catch of other scenarios is none.
     pub fn digest(&self) -> String {
-        crate::host::sha256(&serde_json::to_vec(self).unwrap_or_default())
+        crate::host::sha256(format!("{} {}", json!(self), self.feature).as_bytes())
     }
 
     /// Whether a word of the command line means it: its name, its chapter, or its guarantee.
@@ -80,15 +86,30 @@ pub fn read(root: &Path) -> Result<Vec<Fault>, String> {
     }
     paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
     paths.sort();
+    let features = digests(&crate::features::read(root)?);
     let mut faults = Vec::new();
     for path in paths {
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let mut read: Vec<Fault> = serde_yaml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
         let chapter = path.file_stem().unwrap_or_default().to_string_lossy();
-        read.iter_mut().for_each(|fault| chapter.as_ref().clone_into(&mut fault.chapter));
+        for fault in &mut read {
+            chapter.as_ref().clone_into(&mut fault.chapter);
+            fault.feature = features.get(&fault.breaks).cloned().unwrap_or_default();
+        }
         faults.extend(read);
     }
     Ok(faults)
+}
+
+/// SHA-256 of the feature of each guarantee.
+fn digests(features: &[Feature]) -> BTreeMap<String, String> {
+    let mut digests = BTreeMap::new();
+    for feature in features {
+        let digest = crate::host::sha256(format!("{feature:?}").as_bytes());
+        let tags = feature.rules.iter().flat_map(|rule| &rule.tags);
+        digests.extend(tags.map(|tag| (tag.clone(), digest.clone())));
+    }
+    digests
 }
 
 /// What is wrong with them, whatever the source looks like.
@@ -112,6 +133,16 @@ pub fn wrong(faults: &[Fault], catalogue: &Catalogue) -> Vec<String> {
         }
         if fault.edits.is_empty() && fault.bubblewrap.is_none() {
             say("it has edits, or a change for bubblewrap, or both");
+        }
+        if fault.unnoticed.as_ref().is_some_and(|why| why.trim().is_empty()) {
+            say("`unnoticed` says why");
+        }
+        let seen = [Verdict::Timeout, Verdict::Inconclusive, Verdict::Error];
+        if fault.seen.iter().any(|verdict| !seen.contains(verdict)) {
+            say("`seen` is of timeout, inconclusive and error: what holds notices nothing");
+        }
+        if judge::sound(fault).next().is_none() {
+            say("`also` leaves no scenario that must hold");
         }
         if let Some(what) = fault.bubblewrap.as_ref().and_then(Changes::wrong) {
             say(what);

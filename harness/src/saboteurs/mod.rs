@@ -5,6 +5,7 @@
 //! They are edits of the reference's source, made in a copy of it that is built once, or changes of what bubblewrap is told.
 
 pub mod change;
+pub mod enumeration;
 pub mod fault;
 pub mod judge;
 pub mod page;
@@ -15,6 +16,7 @@ pub mod tree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use crate::catalogue::Catalogue;
 use crate::text::print;
@@ -74,20 +76,43 @@ pub fn run(args: &Args) -> Result<ExitCode, String> {
     if args.page {
         return page::write(&root, &results, &all).map(|()| ExitCode::SUCCESS);
     }
+    let in_force: Vec<&Fault> = meant.iter().copied().filter(|fault| fault.unnoticed.is_none()).collect();
+    if let ([fault, ..], []) = (&meant[..], &in_force[..]) {
+        let why = fault.unnoticed.as_deref().unwrap_or_default();
+        return Err(format!("nothing to put in force: {}: {why}", fault.name));
+    }
+    let meant: Vec<&Fault> = in_force.into_iter().filter(|f| !(args.rest && results.is_caught(&f.name))).collect();
+    if meant.is_empty() {
+        print("all of them are caught already\n");
+        return Ok(ExitCode::SUCCESS);
+    }
     let programs = tree::build(&root, &folder.join("tree"), &all)?;
-    let in_force = meant.into_iter().filter(|fault| fault.unnoticed.is_none());
-    let meant: Vec<&Fault> = in_force.filter(|fault| !(args.rest && results.is_caught(&fault.name))).collect();
-    let stage = Stage::new(root, folder, programs);
+    let (stage, began) = (Stage::new(root, folder, programs), Instant::now());
     if !args.no_baseline {
+        enumerate(&stage, &all)?;
         stage.baseline(&meant)?;
     }
     let results = stage.faults(&meant, args.jobs.max(1), results)?;
     let rows: Vec<_> = results.of(&meant).collect();
     let caught = rows.iter().filter(|row| row.state == State::Caught).count();
-    let seconds = rows.iter().map(|row| row.ms).sum::<u64>() / 1000;
-    print(&format!("\n{caught} of {} faults were caught, in {seconds} s\n", rows.len()));
-    if args.only.is_empty() {
+    print(&format!("\n{caught} of {} faults were caught, in {} s\n", rows.len(), began.elapsed().as_secs()));
+    if args.only.is_empty() && !args.no_baseline {
         page::write(&stage.root, &results, &all)?;
     }
     Ok(if caught == meant.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Every option that bubblewrap is told is left out or weakened by a fault.
+fn enumerate(stage: &Stage, faults: &[Fault]) -> Result<(), String> {
+    let told = stage.told()?;
+    let missing = enumeration::without_a_fault(&told, faults);
+    if !missing.is_empty() {
+        let lines: Vec<_> = missing.iter().map(|told| format!("{:?}: {}", told.of, told.words.join(" "))).collect();
+        return Err(format!(
+            "no fault leaves out or weakens what bubblewrap is told, write one:\n  {}",
+            lines.join("\n  ")
+        ));
+    }
+    print(&format!("each of {} options that bubblewrap is told has a fault\n", told.len()));
+    Ok(())
 }

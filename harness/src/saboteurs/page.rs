@@ -31,7 +31,8 @@ pub fn markdown(results: &Results, faults: &[Fault]) -> String {
     let in_force: Vec<&Fault> = faults.iter().filter(|fault| fault.unnoticed.is_none()).collect();
     let caught = in_force.iter().filter(|fault| results.is_caught(&fault.name)).count();
     let seconds = results.of(&in_force).map(|row| row.ms).sum::<u64>() / 1000;
-    let mut page = format!("{HEAD}**{caught} of {} faults are caught**, in {seconds} s.\n", in_force.len());
+    let mut page =
+        format!("{HEAD}**{caught} of {} faults are caught**; their runs take {seconds} s together.\n", in_force.len());
     let mut chapter = "";
     for fault in &in_force {
         if fault.chapter != chapter {

@@ -1,6 +1,7 @@
 //! Where faults are put in force: each in a run of the suite of its own, as a process of its own.
 #![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
+use super::change::Changes;
+use super::enumeration::{self, Told};
 use super::fault::Fault;
 use super::judge::{self, NoRecord, SOUND};
 use super::results::Results;
@@ -85,6 +88,33 @@ impl Stage {
         Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// What bubblewrap is told without any fault: each option of each kind of start.
+    ///
+    /// # Errors
+    /// When that is not seen.
+    pub fn told(&self) -> Result<BTreeSet<Told>, String> {
+        let run = self.run("told", None, Some(&enumeration::note()), &enumeration::STARTS)?;
+        let (mut command, look) = (run.command, run.out.join("look.sh"));
+        std::fs::write(&look, enumeration::look()).map_err(|e| format!("{}: {e}", look.display()))?;
+        let shell = File::open(&look).map_err(|e| format!("{}: {e}", look.display()))?;
+        command.arg("--keep").stdin(shell);
+        let ended = said(command, &run.said, BOUND).map_err(|e| format!("{}: {e}", run.said.display()));
+        let _ = std::fs::remove_dir_all(&run.programs);
+        if !ended? {
+            return Err(format!("not over after {} s: {}", BOUND.as_secs(), run.said.display()));
+        }
+        let not = judge::not_sound(&Record::read(&run.out)?.scenarios);
+        if !not.is_empty() {
+            return Err(format!("no fault is in force, and yet:\n  {}", not.join("\n  ")));
+        }
+        let text = std::fs::read_to_string(&run.said).map_err(|e| format!("{}: {e}", run.said.display()))?;
+        let told = enumeration::read(&text);
+        if told.is_empty() {
+            return Err(format!("nothing was seen of what bubblewrap is told: {}", run.said.display()));
+        }
+        Ok(told)
+    }
+
     /// Runs the suite on the programs with this fault in force; its record.
     fn conformance(
         &self,
@@ -93,36 +123,54 @@ impl Stage {
         ids: &[&str],
         bound: Duration,
     ) -> Result<Record, NoRecord> {
+        let change = fault.and_then(|fault| fault.bubblewrap.as_ref()).map(Changes::told);
+        let run = self.run(name, fault.filter(|fault| !fault.edits.is_empty()), change.as_deref(), ids)?;
+        let in_time = said(run.command, &run.said, bound).map_err(|e| format!("{}: {e}", run.said.display()));
+        let _ = std::fs::remove_dir_all(&run.programs);
+        if !in_time? {
+            let why = format!("not over after {} s: {}", bound.as_secs(), run.said.display());
+            return Err(NoRecord { why, late: true });
+        }
+        Record::read(&run.out).map_err(|e| format!("{e}; what it said: {}", run.said.display()).into())
+    }
+
+    /// A run, ready to be started, on programs of its own: with this fault in them, and the saboteur in bubblewrap's place if it
+    /// is told something.
+    fn run(&self, name: &str, fault: Option<&Fault>, change: Option<&[u8]>, ids: &[&str]) -> Result<Run, String> {
         let programs = self.folder.join("programs").join(name);
         let out = self.folder.join("runs").join(name);
         let _ = std::fs::remove_dir_all(&out);
         std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
-        let in_source = fault.filter(|fault| !fault.edits.is_empty());
-        self.programs.write(&programs, in_source)?;
+        self.programs.write(&programs, fault)?;
         let own = std::env::current_exe().map_err(|e| format!("own path: {e}"))?;
         let mut command = Command::new(own);
         command.arg("run").arg("--root").arg(&self.root).arg("--programs").arg(&programs).arg("--out").arg(&out);
-        if let Some(change) = fault.and_then(|fault| fault.bubblewrap.as_ref()) {
+        if let Some(change) = change {
             let folder = programs.join("bubblewrap");
-            self.programs.write_bubblewrap(&folder, &change.told())?;
+            self.programs.write_bubblewrap(&folder, change)?;
             command.arg("--bwrap").arg(folder);
         }
-        command.args(ids.iter().flat_map(|id| ["--id", id]));
-        let path = out.join("said.txt");
-        let in_time = said(command, &path, bound).map_err(|e| format!("{}: {e}", path.display()));
-        let _ = std::fs::remove_dir_all(&programs);
-        if !in_time? {
-            let why = format!("not over after {} s: {}", bound.as_secs(), path.display());
-            return Err(NoRecord { why, late: true });
-        }
-        Record::read(&out).map_err(|e| format!("{e}; what it said: {}", path.display()).into())
+        command.args(ids.iter().flat_map(|id| ["--id", id])).stdin(Stdio::null());
+        let said = out.join("said.txt");
+        Ok(Run { command, programs, out, said })
     }
+}
+
+/// A run that can be started.
+struct Run {
+    command: Command,
+    /// Its programs, to be removed afterwards.
+    programs: PathBuf,
+    /// Where its record goes.
+    out: PathBuf,
+    /// Where what it says goes.
+    said: PathBuf,
 }
 
 /// Runs it to its end, or for as long as it may; what it says goes into a file. Whether it was over in time.
 fn said(mut command: Command, path: &Path, bound: Duration) -> io::Result<bool> {
     let file = File::create(path)?;
-    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    command.stdout(file.try_clone()?).stderr(file);
     // SAFETY: one system call. The lab dies with the run, and the run with this thread, whatever ends it: Ctrl-C too.
     unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
     let (began, mut run) = (Instant::now(), command.spawn()?);

@@ -136,9 +136,9 @@ fn client_got(scene: &mut Scene, words: String) -> StepResult {
 }
 
 /// An origin that waits to be told, and a client that does not: then nothing goes on.
-#[then(regex = r#"^planted, where the client never tells it does not get "(.+)"$"#)]
-async fn planted_untold(scene: &mut Scene, words: String) -> StepResult {
-    let (command, first) = (scene.shell("curl -sSN \"$API_URL/again/stream\"")?, "data: 1");
+#[then(regex = r#"^planted, "(.+)", which never tells, does not get "(.+)"$"#)]
+async fn planted_untold(scene: &mut Scene, command: String, words: String) -> StepResult {
+    let (command, first) = (scene.shell(&command)?, "data: 1");
     let launch = scene.changed(|plan| plan.action = Action::Run(command)).await?;
     let output = launch.output();
     let shown = output.contains(first) && !output.contains(&words);

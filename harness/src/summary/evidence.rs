@@ -90,7 +90,8 @@ fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style)
 /// The command that runs a scenario again.
 pub fn again(run: &Run, line: &ScenarioLine) -> String {
     let target = if line.file.starts_with(FEATURES) { "conformance" } else { "e2e-agents" };
-    format!("make {target} ARGS='--driver {} --id \"{}\" -v'", run.driver, line.name())
+    let driver = run.manifest.as_ref().map_or_else(|| run.driver.clone(), |path| format!("\"{}\"", path.display()));
+    format!("make {target} ARGS='--driver {driver} --id \"{}\" -v'", line.name())
 }
 
 #[cfg(test)]
@@ -122,6 +123,13 @@ mod tests {
               the documentation: "b"
               again   make e2e-agents ARGS='--driver x --id "FS-06/other" -v'
         "#);
+    }
+
+    #[test]
+    fn a_manifest_beside_the_checkout_is_named_by_its_path() {
+        let run = Run { manifest: Some("/srv/my box.yaml".into()), ..run("x") };
+        let again = again(&run, &line("FS-06", "other", Verdict::Fails));
+        assert_eq!(again, r#"make e2e-agents ARGS='--driver "/srv/my box.yaml" --id "FS-06/other" -v'"#);
     }
 
     #[test]

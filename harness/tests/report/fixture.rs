@@ -54,6 +54,7 @@ pub fn record(driver: &str, kind: Kind, homepage: &str, scenarios: Vec<ScenarioL
         harness: "kusaw-conformance 0.1.0".into(),
         commit: None,
         driver: driver.into(),
+        manifest: None,
         driver_version: Some(format!("{driver} 1.2.3")),
         driver_kind: kind,
         homepage: homepage.into(),

@@ -134,8 +134,11 @@ fn inside() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nix::fcntl::{FcntlArg, fcntl};
     use std::fs::File;
+    use std::io::Read;
+    use std::process::Stdio;
+
+    use nix::fcntl::{FcntlArg, fcntl};
 
     #[test]
     fn no_descriptor_but_stdio_goes_along() {
@@ -171,5 +174,63 @@ mod tests {
         }
         assert!(!run(&["hash-object", "-w", "/git/HEAD"]).status.success());
         assert!(!run(&["init", "-q", "/x"]).status.success());
+    }
+
+    /// What a process has of a file in /proc.
+    fn proc(pid: u32, name: &str) -> String {
+        fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap()
+    }
+
+    fn field<'a>(status: &'a str, name: &str) -> &'a str {
+        status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap().trim()
+    }
+
+    /// A git that hostile objects have taken over, looked at from outside: what each option of bubblewrap takes from it.
+    #[test]
+    fn a_program_in_the_box_is_alone_and_can_write_nothing_that_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        ["git/refs", "git/objects", "refs", "real"].iter().for_each(|name| fs::create_dir_all(at(name)).unwrap());
+        fs::write(at("git/HEAD"), "ref: refs/heads/none\n").unwrap();
+        let objects = [at("real")];
+        let shown = Shown { git: &at("git"), parts: vec![(at("refs"), "refs")], objects: &objects };
+        let mut git = shown.git(&["-c", "alias.x=!echo up; read end; :", "x"]).unwrap();
+        let mut bwrap = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut up = [0; 3];
+        bwrap.stdout.take().unwrap().read_exact(&mut up).unwrap();
+        let child =
+            |of: u32| proc(of, &format!("task/{of}/children")).split(' ').next().unwrap().parse::<u32>().unwrap();
+        let git = child(bwrap.id());
+
+        assert_eq!(proc(git, "comm").trim(), "git", "no program of ours beside it");
+        let status = proc(git, "status");
+        assert!(field(&status, "NSpid").ends_with("\t1"), "{status}");
+        for set in ["CapEff", "CapPrm", "CapBnd"] {
+            assert_eq!(field(&status, set), "0000000000000000", "{set}");
+        }
+        for name in ["user", "pid", "ipc", "uts", "net", "cgroup", "mnt"] {
+            let of = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/{name}")).unwrap();
+            assert_ne!(of(&git.to_string()), of("self"), "{name}");
+        }
+        let stat = proc(git, "stat");
+        let session = stat.rsplit(')').next().unwrap().split_whitespace().nth(3).unwrap().parse::<u32>().unwrap();
+        assert_ne!(Some(session), nix::unistd::getsid(None).ok().map(|own| own.as_raw().unsigned_abs()));
+        let mounts = proc(git, "mountinfo");
+        let mut writable: Vec<_> = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).collect();
+        writable.retain(|words| !words[5].split(',').any(|option| option == "ro"));
+        let writable: Vec<_> = writable.iter().map(|words| words[4]).collect();
+        assert_eq!(writable, ["/dev/null", "/tmp"]);
+        assert_eq!(fs::read_link(format!("/proc/{git}/cwd")).unwrap(), Path::new("/tmp"));
+
+        bwrap.kill().unwrap();
+        bwrap.wait().unwrap();
+        let gone = || fs::read_to_string(format!("/proc/{git}/comm")).map_or(true, |name| name.trim() != "git");
+        for _ in 0..500 {
+            if gone() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("it outlives its bubblewrap by 10 s");
     }
 }
