@@ -73,6 +73,18 @@ fn what_selects_nothing_is_refused_with_the_nearest() {
 }
 
 #[test]
+fn an_option_that_would_be_ignored_is_refused() {
+    for option in ["--driver", "--shard", "--unclaimed", "--jobs", "--out"] {
+        refused(&["list", option, "1/1"], "unexpected argument");
+    }
+    for option in ["--id", "--tag", "--features", "--shard", "--out"] {
+        refused(&["smoke", option, "NS-15"], "unexpected argument");
+    }
+    refused(&["smoke", "--keep"], "unexpected argument");
+    assert_eq!(conformance(&["list", "--id", "NS-15", "--features", "features"]).0, 0);
+}
+
+#[test]
 fn what_is_no_shard_is_refused() {
     refused(&["run", "--shard", "0/3"], "a shard is I/N, the first of three is 1/3");
     refused(&["run", "--shard", "4/3"], "there is no shard 4 of 3; the last is 3/3");

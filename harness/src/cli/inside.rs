@@ -44,7 +44,7 @@ pub fn inside(lab: &Lab, prepared: Prepared, share: Share, mut files: Files, arg
         digests: all_digests,
         started: humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string(),
         selected,
-        selection: args.selection(),
+        selection: args.selection.told(),
         shard: args.shard,
         selected_in_all,
         unclaimed,
