@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::text::print;
+use crate::text::{lines, print};
 use arguments::{ListArgs, RunArgs, SmokeArgs};
 
 /// Exit code: wrong use of the command line, or the suite itself is not in order.
@@ -87,7 +87,7 @@ pub fn main() -> ExitCode {
         None => run::run(&cli.run),
     };
     done.unwrap_or_else(|message| {
-        eprintln!("conformance: {message}");
+        eprintln!("conformance: {}", lines(&message));
         ExitCode::from(USAGE)
     })
 }
