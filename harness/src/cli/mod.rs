@@ -49,7 +49,7 @@ enum Command {
     Smoke(SmokeArgs),
     /// Make one record of the shards of a run.
     Merge(merge::MergeArgs),
-    /// What changed between two runs; of three and more, what exactly one implementation breaks.
+    /// What changed between two runs; of more, or of one folder of runs, what exactly one implementation breaks.
     Diff(diff::DiffArgs),
     /// The page docs/traceability.md: each sentence of the documentation, its guarantees, their scenarios and verdicts.
     Trace(trace::TraceArgs),
