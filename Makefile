@@ -23,7 +23,7 @@ test: setup ## everything: format, lints, unit, command line, features' lint, co
 peers: ## other sandboxes, each into a folder of its own below target/peers/; needs the registries of npm, PyPI, crates and Debian
 	ci/peers
 
-matrix: setup ## every driver one after another, six of others at least, and the report over all: docs/matrix.md and a page
+matrix: setup ## every driver, six of others at least, none for more than 4 minutes, and the report over all: docs/matrix.md and a page
 	-ci/peers # one that cannot be installed is blocked, by name
 	$(CONFORMANCE) matrix --markdown docs/matrix.md -- --unclaimed 3 $(ARGS)
 

@@ -125,8 +125,8 @@ fn plain(error: &str) -> String {
 impl Progress {
     fn show(self, line: &ScenarioLine, done: usize) {
         if self.verbose {
-            let told = (line.verdict.word(), &line.id, &line.case, line.ms, &line.why);
-            print(&format!("  {:<16} {}/{} ({} ms): {}\n", told.0, told.1, told.2, told.3, told.4));
+            let why = crate::text::line(line.why.as_bytes(), 2000);
+            print(&format!("  {:<16} {} ({} ms): {why}\n", line.verdict.word(), line.name(), line.ms));
         } else if std::io::stderr().is_terminal() {
             eprint!(
                 "\r\x1b[K  {done} of {} · {}/{}",

@@ -6,11 +6,16 @@ use crate::driver::{Kind, Manifest, Templates};
 use crate::lab::{DRIVER_BIN, Lab};
 use crate::launch::{Launch, Launcher};
 use crate::plan::{Action, Plan};
+use crate::text::print;
 
 /// Runs the smoke test in the lab; exit code 0 if all of it works.
 pub fn run(lab: &Lab, manifest: &Manifest) -> u8 {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-        return 1;
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            eprintln!("conformance: no runtime can be made to launch anything: {e}");
+            return 1;
+        }
     };
     if let Some(why) = crate::available::why_not(lab, manifest) {
         eprintln!("{}: blocked: {why}", manifest.name);
@@ -35,7 +40,8 @@ pub fn run(lab: &Lab, manifest: &Manifest) -> u8 {
             }
             Err(e) => (false, e.clone()),
         };
-        println!("{:<4} {:<40} {}", if good { "ok" } else { "BAD" }, check.what, if good { "" } else { &seen });
+        let (word, seen) = if good { ("ok", "") } else { ("BAD", seen.as_str()) };
+        print(&format!("{word:<4} {:<40} {seen}\n", check.what));
         bad += u8::from(!good);
     }
     u8::from(bad > 0)

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use crate::catalogue::{Catalogue, Guarantee};
 use crate::features::FIXTURE;
 use crate::record::{Run, ScenarioLine, exit_code, unused};
+use crate::text::line;
 use crate::verdict::Verdict;
 
 /// Colours, where they are wanted.
@@ -175,7 +176,7 @@ fn title(run: &Run) -> String {
         (None, 0) => String::new(),
         (None, shards) => format!(" · {shards} shards, merged"),
     };
-    format!(
+    let title = format!(
         "{} · driver {}{} · {} {} · {} · started as {} · {} cores{share}",
         run.harness,
         run.driver,
@@ -185,7 +186,8 @@ fn title(run: &Run) -> String {
         fact("backend"),
         run.start,
         fact("cores"),
-    )
+    );
+    line(title.as_bytes(), 1000)
 }
 
 /// What was left out of what the driver does not claim, if something was.
@@ -196,6 +198,7 @@ fn not_asked(run: &Run) -> Option<String> {
 }
 
 fn not_used(entry: &str) -> String {
+    let entry = line(entry.as_bytes(), 300);
     format!("expect: {entry}: no scenario that could be asked falls under it; take it out of the manifest")
 }
 

@@ -16,14 +16,29 @@ pub fn line(bytes: &[u8], limit: usize) -> String {
     for c in trimmed.chars().take(limit) {
         match c {
             '\n' => out.push_str(" / "),
-            c if c.is_control() || is_unseen(c) => out.extend(c.escape_default()),
-            c => out.push(c),
+            c => visible(c, &mut out),
         }
     }
     if trimmed.chars().nth(limit).is_some() {
         out.push('…');
     }
     out
+}
+
+/// The text with its lines as they are, and else as [`line`] has it: a message of ours that quotes others.
+pub fn lines(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(c),
+            c => visible(c, &mut out),
+        }
+    }
+    out
+}
+
+fn visible(c: char, out: &mut String) {
+    if c.is_control() || is_unseen(c) { out.extend(c.escape_default()) } else { out.push(c) }
 }
 
 /// Characters of format: of no width, or changing the direction of what follows (Unicode TR 36, 2.5; CVE-2021-42574).
@@ -51,6 +66,7 @@ mod tests {
     fn control_characters_are_shown() {
         assert_eq!(super::line(b"a\nb\x1b[31m", 80), "a / b\\u{1b}[31m");
         assert_eq!(super::line(b"abcdef", 3), "abc…");
+        assert_eq!(super::lines("a\n  b\x1b[31m"), "a\n  b\\u{1b}[31m");
         assert_eq!(super::line("a\u{202e}b\u{200b}".as_bytes(), 80), "a\\u{202e}b\\u{200b}");
     }
 }

@@ -73,6 +73,18 @@ fn what_selects_nothing_is_refused_with_the_nearest() {
 }
 
 #[test]
+fn an_option_that_would_be_ignored_is_refused() {
+    for option in ["--driver", "--shard", "--unclaimed", "--jobs", "--out"] {
+        refused(&["list", option, "1/1"], "unexpected argument");
+    }
+    for option in ["--id", "--tag", "--features", "--shard", "--out"] {
+        refused(&["smoke", option, "NS-15"], "unexpected argument");
+    }
+    refused(&["smoke", "--keep"], "unexpected argument");
+    assert_eq!(conformance(&["list", "--id", "NS-15", "--features", "features"]).0, 0);
+}
+
+#[test]
 fn what_is_no_shard_is_refused() {
     refused(&["run", "--shard", "0/3"], "a shard is I/N, the first of three is 1/3");
     refused(&["run", "--shard", "4/3"], "there is no shard 4 of 3; the last is 3/3");
@@ -119,7 +131,7 @@ fn a_record_that_is_not_whole_is_refused() {
         refused(&["trace", "--record", &path], says);
     }
     refused(&["diff", &good, "/nobody/here"], "/nobody/here: No such file");
-    refused(&["diff", &good], "2 values required");
+    refused(&["diff", &good], "alone differs from nothing; name another record");
     refused(&["merge", &good, "--out", &out], "is no shard: it was run without --shard");
     refused(&["diff", &good, &out.replace("/out", "")], "no run.ndjson is in it, nor in a folder of it");
     assert!(!Path::new(&out).exists(), "something was written");
@@ -159,6 +171,45 @@ fn diff_compares_folders_of_runs_driver_by_driver() {
     std::fs::remove_dir_all(folder.join("b/y")).unwrap();
     let (code, text) = conformance(&["diff", &side("a"), &side("b")]);
     assert!(code == 1 && text.contains("y: only the first folder has a run of it"), "{text}");
+}
+
+#[test]
+fn diff_of_one_folder_says_what_each_breaks_alone() {
+    let folder = folder("alone");
+    for (driver, verdicts) in [("x", ["holds", "fails"]), ("y", ["holds", "holds"]), ("none", ["fails", "fails"])] {
+        let of_run = folder.join("runs").join(driver);
+        std::fs::create_dir_all(&of_run).unwrap();
+        std::fs::rename(record(&folder, driver, &verdicts), of_run.join("run.ndjson")).unwrap();
+    }
+    let runs = folder.join("runs").display().to_string();
+    let (code, text) = conformance(&["diff", &runs]);
+    assert!(code == 1 && text.contains("x: 0 scenarios that it alone breaks"), "{code}: {text}");
+    let (code, text) = conformance(&["diff", &runs, "--without", "none"]);
+    let alone = "x: 1 scenarios that it alone breaks\n  fails  FS-06/case-1  (kept by y)";
+    assert!(code == 1 && text.contains(alone) && !text.contains("none:"), "{code}: {text}");
+    refused(&["diff", &runs, "--without", "z"], "--without z: no run of it is there; there are those of none, x, y");
+    refused(&["diff", &runs, "--without", "none", "--without", "x"], "alone differs from nothing");
+    let y = format!("{runs}/y");
+    refused(&["diff", &y, &runs, "--without", "y"], "runs/y: --without y leaves no run of it");
+    // The report takes such a folder too.
+    let out = folder.join("out");
+    let (code, text) = conformance(&["report", &runs, "--out", out.to_str().unwrap()]);
+    let matrix = std::fs::read_to_string(out.join("matrix.md")).unwrap();
+    assert!(code == 0 && ["| x |", "| y |", "| none |"].iter().all(|row| matrix.contains(row)), "{text}{matrix}");
+}
+
+/// A record that somebody sent has no power over the terminal.
+#[test]
+fn what_a_record_says_is_shown_without_its_escapes() {
+    let folder = folder("escapes");
+    let text = std::fs::read_to_string(record(&folder, "x", &["holds"])).unwrap();
+    let (then, now) = (write(&folder, "then", &text), text.replace("holds", "fails").replace("2026", "\\u001b[2J"));
+    let now = write(&folder, "now", &now.replace("case-0", "case-\\u001b[2J"));
+    let (code, said) = conformance(&["diff", &then, &now]);
+    assert!(code == 1 && said.contains("\\u{1b}[2J") && !said.contains('\x1b'), "{said:?}");
+    let broken = write(&folder, "broken", &text.replace("\"holds\",", "\"\\u001b[2J\","));
+    let (code, said) = conformance(&["diff", &then, &broken]);
+    assert!(code == 2 && !said.contains('\x1b'), "{said:?}");
 }
 
 /// Shards have each scenario once, and their record is that of a run with their verdicts.

@@ -29,11 +29,12 @@ fn verdicts(record: &Record, asked: &[&str]) -> String {
     asked.iter().map(of).collect()
 }
 
-/// The record of a run, its exit code, and how long it took. `line` stands in the place of the manifest's own version.
-fn run(how: &str, asked: &[&str], line: &str) -> (Record, Option<i32>, Duration) {
+/// The record of a run, its exit code, and how long it took; `name` is that of the test, which has a folder of its own. `line`
+/// stands in the place of the manifest's own version.
+fn run(name: &str, how: &str, asked: &[&str], line: &str) -> (Record, Option<i32>, Duration) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("drivers/fakes/fake.yaml");
     let text = std::fs::read_to_string(root).unwrap();
-    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{how}"));
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}"));
     std::fs::create_dir_all(&out).unwrap();
     let manifest = out.join("fake.yaml");
     let text = text.replace("name: fake", &format!("name: {how}")).replace("honest", how);
@@ -52,7 +53,7 @@ fn is(how: &str, expected: &str) {
 }
 
 fn asked(how: &str, asked: &[&str], expected: &str) {
-    let (record, code, _) = run(how, asked, "");
+    let (record, code, _) = run(how, how, asked, "");
     let why: Vec<_> = record.scenarios.iter().map(|line| format!("{}: {}", line.case, line.why)).collect();
     assert_eq!(verdicts(&record, asked), expected, "{how}: {why:#?}");
     assert_eq!(code, Some(if expected.contains(['f', 't']) { 1 } else { 3 }), "{how}");
@@ -118,7 +119,7 @@ fn one_that_cuts_what_is_printed() {
 #[test]
 fn one_that_prints_a_report_of_its_own() {
     is("forged", "iiiiff");
-    let (record, ..) = run("forged", &ASKED[3..4], "");
+    let (record, ..) = run("forged-alone", "forged", &ASKED[3..4], "");
     assert!(record.scenarios[0].why.contains("2 lines look like the probe's"), "{}", record.scenarios[0].why);
 }
 
@@ -147,7 +148,7 @@ fn one_that_runs_it_in_another_folder() {
 /// A version is asked outside of every scenario: it must neither stop the run nor fill the record.
 #[test]
 fn one_whose_version_never_comes() {
-    let (record, _, took) = run("honest", &ASKED[..1], "version: [/bin/sleep, '60']");
+    let (record, _, took) = run("version-never-comes", "honest", &ASKED[..1], "version: [/bin/sleep, '60']");
     assert_eq!((record.run.driver_version, record.scenarios[0].verdict.word()), (None, "holds"));
     assert!(took < Duration::from_secs(50), "{took:?}");
 }
@@ -155,6 +156,6 @@ fn one_whose_version_never_comes() {
 #[test]
 fn one_whose_version_is_ten_megabytes() {
     let line = "version: [/bin/sh, -c, 'yes 1.0 | tr -d \"\\n\" | head -c 10000000; sleep 60']";
-    let (record, ..) = run("honest", &ASKED[..1], line);
+    let (record, ..) = run("version-is-long", "honest", &ASKED[..1], line);
     assert_eq!(record.run.driver_version.map(|version| version.chars().count()), Some(200));
 }

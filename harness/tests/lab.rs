@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn conformance(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().unwrap()
@@ -129,4 +129,11 @@ fn a_sandbox_that_does_nothing_fails() {
 fn smoke_of_a_driver() {
     let output = conformance(&["smoke", "--driver", "none"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    // One who reads no further, such as `head`, does not break it.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    let mut child =
+        command.args(["smoke", "--driver", "none"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

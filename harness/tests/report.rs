@@ -234,6 +234,8 @@ fn a_broken_record_spoils_nothing_but_itself() {
 fn a_driver_that_breaks_or_hangs_does_not_stop_the_others() {
     let folder = folder("matrix");
     let out = folder.display().to_string();
+    std::fs::create_dir(folder.join("none")).unwrap();
+    std::fs::write(folder.join("none/mine"), "not of a run").unwrap();
     let output =
         conformance(&["matrix", "--driver", "nobody", "--driver", "none", "--out", &out, "--", "--id", "FS-07"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -242,7 +244,7 @@ fn a_driver_that_breaks_or_hangs_does_not_stop_the_others() {
     assert!(said.contains("0 of 1 musts hold") && said.contains("0 peers were run"), "{said}");
     let markdown = std::fs::read_to_string(folder.join("matrix.md")).unwrap();
     assert!(markdown.contains("**nobody: no record.**") && markdown.contains("| none |"), "{markdown}");
-    assert!(folder.join("index.html").is_file());
+    assert!(folder.join("index.html").is_file() && folder.join("none/run.ndjson").is_file());
 
     let output = conformance(&["matrix", "--driver", "none", "--bound", "0", "--peers", "0", "--out", &out]);
     let said = String::from_utf8_lossy(&output.stdout);
@@ -251,4 +253,34 @@ fn a_driver_that_breaks_or_hangs_does_not_stop_the_others() {
         "a record from before does not stand for it: {said}"
     );
     assert_eq!(output.status.code(), Some(3));
+    assert!(folder.join("none/mine").is_file(), "what is not of a run is not taken away");
+    for name in ["", "..", "/"] {
+        let output = conformance(&["matrix", "--driver", name, "--out", &out]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && said.contains("names no driver"), "{name:?}: {said}");
+    }
+    assert!(folder.join("index.html").is_file());
+}
+
+/// One whose manifest declares what does not fail, and one that takes longer than it may.
+#[test]
+fn what_breaks_a_run_breaks_the_matrix() {
+    let folder = folder("broken-run");
+    let manifest = folder.join("declared.yaml");
+    let text = "name: declared\nlike: none\nclaims: [FS-01]\nexpect: [{id: FS-01, why: never seen}]\n";
+    std::fs::write(&manifest, text).unwrap();
+    let (manifest, out) = (manifest.display().to_string(), folder.display().to_string());
+    let matrix = |drivers: &[&str], more: &[&str]| {
+        let drivers = drivers.iter().flat_map(|driver| ["--driver", *driver]);
+        let case = ["--", "--id", "FS-01/can-write-a-file"];
+        let arguments = ["matrix", "--peers", "0", "--out", &out].into_iter().chain(drivers);
+        let output = conformance(&arguments.chain(more.iter().copied()).chain(case).collect::<Vec<_>>());
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = matrix(&[&manifest, "none"], &[]);
+    assert!(code == Some(1) && said.contains(&format!("ended with exit code 1: {manifest}; ")), "{code:?}: {said}");
+    assert!(folder.join("matrix.md").is_file(), "the report is written first");
+    let (code, said) = matrix(&["none"], &["--at-most", "0"]);
+    assert!(code == Some(3) && said.contains("none: its scenarios took ") && said.contains("0 are the most"), "{said}");
+    assert_eq!(matrix(&["none"], &[]).0, Some(0));
 }

@@ -1,4 +1,4 @@
-//! The options of `run`, `list` and `smoke`, and what they select.
+//! The options of `run`, `list` and `smoke`, each of what it uses and of nothing else, and what they select.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,45 @@ use crate::driver::{Manifest, expectation};
 use crate::features::{self, FEATURES, Selection};
 use crate::record::{Shard, Unclaimed};
 
-/// What a run, a list or a smoke test is about.
+/// The checkout, which every subcommand of these needs.
 #[derive(Args, Clone, Debug)]
-pub struct RunArgs {
+pub struct Checkout {
+    /// The checkout.
+    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/.."))]
+    root: PathBuf,
+}
+
+impl Checkout {
+    /// Its path.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn root(&self) -> Result<PathBuf, String> {
+        fs::canonicalize(&self.root).map_err(|e| format!("--root {}: {e}", self.root.display()))
+    }
+}
+
+/// Who is judged, and with which programs.
+#[derive(Args, Clone, Debug)]
+pub struct DriverArgs {
     /// Name of a manifest in harness/drivers, or the path of one.
     #[arg(long, default_value = "kusaw")]
     pub driver: String,
-    /// Only these: an id (FS-07), a chapter (FS), or one case (FS-07/cannot-list-~-.ssh).
-    #[arg(long = "id", value_name = "ID")]
-    pub ids: Vec<String>,
-    /// Only scenarios with this tag.
-    #[arg(long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
-    /// The features, a folder of the checkout: `features` is the specification, `e2e/agents` has real agents at work.
-    #[arg(long, value_name = "DIR", default_value = features::FEATURES)]
-    pub features: PathBuf,
+    /// Take the programs from this folder instead of building them.
+    #[arg(long, value_name = "DIR")]
+    pub programs: Option<PathBuf>,
+    /// Another bubblewrap than the system's: a program, or a folder that `ci/bubblewrap` made.
+    #[arg(long, value_name = "PATH")]
+    pub bwrap: Option<PathBuf>,
+}
+
+/// A run of the suite.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub driver: DriverArgs,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Only this share of what is selected, such as 2/3; `conformance merge` makes one record of all.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
@@ -41,29 +65,49 @@ pub struct RunArgs {
     /// A line a scenario.
     #[arg(long, short)]
     pub verbose: bool,
-    /// The checkout.
-    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/.."))]
-    pub root: PathBuf,
-    /// Take the programs from this folder instead of building them.
-    #[arg(long, value_name = "DIR")]
-    pub programs: Option<PathBuf>,
-    /// Another bubblewrap than the system's: a program, or a folder that `ci/bubblewrap` made.
-    #[arg(long, value_name = "PATH")]
-    pub bwrap: Option<PathBuf>,
     /// Where the record and the report go.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub checkout: Checkout,
 }
 
-impl RunArgs {
-    /// The checkout.
-    ///
-    /// # Errors
-    /// When it is not there.
-    pub fn root(&self) -> Result<PathBuf, String> {
-        fs::canonicalize(&self.root).map_err(|e| format!("--root {}: {e}", self.root.display()))
-    }
+/// A list of what is selected.
+#[derive(Args, Clone, Debug)]
+pub struct ListArgs {
+    /// The generated page docs/guarantees.md.
+    #[arg(long)]
+    pub markdown: bool,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    #[command(flatten)]
+    pub checkout: Checkout,
+}
 
+/// A smoke test.
+#[derive(Args, Clone, Debug)]
+pub struct SmokeArgs {
+    #[command(flatten)]
+    pub driver: DriverArgs,
+    #[command(flatten)]
+    pub checkout: Checkout,
+}
+
+/// Which scenarios.
+#[derive(Args, Clone, Debug)]
+pub struct SelectionArgs {
+    /// Only these: an id (FS-07), a chapter (FS), or one case (FS-07/cannot-list-~-.ssh).
+    #[arg(long = "id", value_name = "ID")]
+    ids: Vec<String>,
+    /// Only scenarios with this tag.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// The features, a folder of the checkout: `features` is the specification, `e2e/agents` has real agents at work.
+    #[arg(long, value_name = "DIR", default_value = features::FEATURES)]
+    pub features: PathBuf,
+}
+
+impl SelectionArgs {
     /// The features with what is selected by id and tag; never nothing.
     ///
     /// # Errors
@@ -75,13 +119,13 @@ impl RunArgs {
             return Err(format!("{unknown}; `make conformance ARGS=list` lists them"));
         }
         match features::select(&mut features, &selection) {
-            0 => Err(format!("no scenario is selected: none has all of {}", self.selection().join(" "))),
+            0 => Err(format!("no scenario is selected: none has all of {}", self.told().join(" "))),
             _ => Ok(features),
         }
     }
 
     /// The options that selected them; none = all of the specification.
-    pub fn selection(&self) -> Vec<String> {
+    pub fn told(&self) -> Vec<String> {
         let ids = self.ids.iter().map(|id| format!("--id {id}"));
         let tags = self.tags.iter().map(|tag| format!("--tag {tag}"));
         let other = (self.features != Path::new(FEATURES)).then(|| format!("--features {}", self.features.display()));

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::arguments::RunArgs;
+use super::arguments::ListArgs;
 use crate::catalogue::Catalogue;
 use crate::features::Case;
 use crate::text::print;
@@ -11,11 +11,11 @@ use crate::text::print;
 ///
 /// # Errors
 /// When the features or the catalogue cannot be read, or nothing is selected.
-pub fn list(args: &RunArgs, markdown: bool) -> Result<ExitCode, String> {
-    let root = args.root()?;
+pub fn list(args: &ListArgs) -> Result<ExitCode, String> {
+    let root = args.checkout.root()?;
     let catalogue = Catalogue::read(&root)?;
-    let features = args.selected(&root, &catalogue)?;
-    if markdown {
+    let features = args.selection.selected(&root, &catalogue)?;
+    if args.markdown {
         print(&crate::page::guarantees(&features, &catalogue));
         return Ok(ExitCode::SUCCESS);
     }

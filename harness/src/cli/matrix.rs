@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::output::Outputs;
 use super::report;
 use crate::catalogue::Catalogue;
 use crate::driver::manifest;
@@ -18,7 +19,10 @@ use crate::summary;
 use crate::text::{line, print};
 use crate::verdict::Verdict;
 
-/// Exit code: fewer peers could be run than asked for, or a run has no record.
+/// Exit code: a run broke.
+const BROKEN: u8 = 1;
+
+/// Exit code: fewer peers could be run than asked for, a run has no record, or one took too long.
 const INCOMPLETE: u8 = 3;
 
 #[derive(Args, Clone, Debug)]
@@ -26,9 +30,12 @@ pub struct MatrixArgs {
     /// Only these drivers; default: all of harness/drivers.
     #[arg(long = "driver", value_name = "NAME")]
     drivers: Vec<String>,
-    /// How long a run may take, in seconds.
+    /// A run that goes on for longer hangs, and is killed.
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     bound: u64,
+    /// How long the scenarios of a driver may take: one that takes longer is named, and the exit code is 3.
+    #[arg(long, value_name = "SECONDS", default_value_t = 240)]
+    at_most: u64,
     /// How many implementations of others must have been run.
     #[arg(long, value_name = "NUMBER", default_value_t = 6)]
     peers: usize,
@@ -46,50 +53,96 @@ pub struct MatrixArgs {
     more: Vec<String>,
 }
 
-/// Runs the drivers and reports: exit code 0, or 3 where a record is missing or too few peers were run.
+/// Runs the drivers and reports: exit code 0; 1 where a run broke, as it does by what its manifest does not declare; or 3 where a
+/// record is missing, a run took too long or too few peers were run.
+///
+/// # Errors
+/// When a driver has no name, or the report cannot be written.
 pub fn matrix(args: &MatrixArgs) -> Result<ExitCode, String> {
     let root = fs::canonicalize(&args.root).map_err(|e| format!("{}: {e}", args.root.display()))?;
     let catalogue = Catalogue::read(&root)?;
     let out = args.out.clone().unwrap_or_else(|| root.join("target/conformance/matrix"));
     let drivers = if args.drivers.is_empty() { manifest::names(&root) } else { args.drivers.clone() };
-    let mut sources: Vec<Source> = Vec::new();
-    for driver in &drivers {
+    let folders = drivers.iter().map(|driver| Ok(out.join(name(driver)?))).collect::<Result<Vec<_>, String>>()?;
+    let (mut sources, mut broken): (Vec<Source>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (driver, folder) in drivers.iter().zip(&folders) {
         let began = Instant::now();
-        let source = Source { name: driver.clone(), record: run(driver, &root, &out.join(name(driver)), args) };
+        let (record, status) = run(driver, &root, folder, args);
+        let source = Source { name: driver.clone(), record };
         print(&format!("{driver:<16} {:>6.1} s  {}\n", began.elapsed().as_secs_f64(), told(&source, &catalogue)));
+        if status.and_then(|status| status.code()) == Some(i32::from(BROKEN)) {
+            broken.push(driver);
+        }
         sources.push(source);
     }
     Source::sort(&mut sources);
-    let mut code = report::write(&sources, &catalogue, &out)?;
+    let code = report::write(&sources, &catalogue, &out)?;
     if let Some(path) = &args.markdown {
         fs::copy(out.join("matrix.md"), path).map_err(|e| format!("{}: {e}", path.display()))?;
     }
+    let is_whole = is_whole(&sources, args);
+    if !broken.is_empty() {
+        let (names, out) = (broken.join(", "), out.display());
+        eprintln!(
+            "conformance: ended with exit code 1: {names}; {out}/NAME/log tells what is not as its manifest says"
+        );
+        return Ok(ExitCode::from(BROKEN));
+    }
+    Ok(if is_whole { code } else { ExitCode::from(INCOMPLETE) })
+}
+
+/// Says how many peers were run, and whether they are enough and no driver took too long.
+fn is_whole(sources: &[Source], args: &MatrixArgs) -> bool {
     let peers: Vec<&str> = sources.iter().filter(|s| was_run(s)).map(|s| s.name.as_str()).collect();
     print(&format!("{} peers were run: {}\n", peers.len(), peers.join(", ")));
-    if peers.len() < args.peers {
+    let most = Duration::from_secs(args.at_most);
+    let slow = sources.iter().filter_map(|s| Some((&s.name, Duration::from_millis(s.record.as_ref().ok()?.end.ms))));
+    let slow: Vec<_> = slow.filter(|(_, took)| *took > most).collect();
+    for (name, took) in &slow {
+        let (took, most) = (took.as_secs_f64(), args.at_most);
+        eprintln!("conformance: {name}: its scenarios took {took:.1} s, {most} are the most (--at-most)");
+    }
+    let are_enough = peers.len() >= args.peers;
+    if !are_enough {
         eprintln!(
             "conformance: {} peers are needed; `ci/peers` installs them, and their runs say what is missing",
             args.peers
         );
-        code = ExitCode::from(INCOMPLETE);
     }
-    Ok(code)
+    are_enough && slow.is_empty()
 }
 
-/// Runs one driver; its record, or why there is none.
-fn run(driver: &str, root: &Path, folder: &Path, args: &MatrixArgs) -> Result<Record, String> {
-    let _ = fs::remove_dir_all(folder); // an earlier run's record must not stand for this one
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+/// Runs one driver; its record, or why there is none, and how the run ended.
+fn run(driver: &str, root: &Path, folder: &Path, args: &MatrixArgs) -> (Result<Record, String>, Option<ExitStatus>) {
     let log = folder.join("log");
-    let (mut child, bound) = (start(driver, root, folder, &log, args)?, Duration::from_secs(args.bound));
-    let ended = wait(&mut child, bound).map_err(|e| format!("its run could not be waited for: {e}"))?;
-    let Some(status) = ended else {
-        return Err(format!("its run did not end within {} s and was killed; {}", args.bound, last_line(&log)));
-    };
-    Record::read(folder).map_err(|e| match folder.join("run.ndjson").is_file() {
-        true => e,
-        false => format!("its run left none ({status}); {}", last_line(&log)),
-    })
+    match ended(driver, root, folder, &log, args) {
+        Err(why) => (Err(why), None),
+        Ok(None) => {
+            let (bound, last) = (args.bound, last_line(&log));
+            (Err(format!("its run did not end within {bound} s and was killed; {last}")), None)
+        }
+        Ok(Some(status)) => {
+            let record = Record::read(folder).map_err(|e| match folder.join("run.ndjson").is_file() {
+                true => e,
+                false => format!("its run left none ({status}); {}", last_line(&log)),
+            });
+            (record, Some(status))
+        }
+    }
+}
+
+/// How the run of a driver ended; none if it had to be killed.
+fn ended(
+    driver: &str,
+    root: &Path,
+    folder: &Path,
+    log: &Path,
+    args: &MatrixArgs,
+) -> Result<Option<ExitStatus>, String> {
+    Outputs::remove(folder)?; // an earlier run's record must not stand for this one; all else there is not ours
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut child = start(driver, root, folder, log, args)?;
+    wait(&mut child, Duration::from_secs(args.bound)).map_err(|e| format!("its run could not be waited for: {e}"))
 }
 
 fn start(driver: &str, root: &Path, folder: &Path, log: &Path, args: &MatrixArgs) -> Result<Child, String> {
@@ -116,8 +169,12 @@ fn wait(child: &mut Child, bound: Duration) -> std::io::Result<Option<ExitStatus
 }
 
 /// The folder of a driver's record: its name, or that of its manifest.
-fn name(driver: &str) -> String {
-    Path::new(driver).file_stem().map_or_else(|| driver.to_owned(), |name| name.to_string_lossy().into_owned())
+///
+/// # Errors
+/// When it has none, as `..`: its folder would be another one.
+fn name(driver: &str) -> Result<String, String> {
+    let stem = Path::new(driver).file_stem().ok_or_else(|| format!("--driver \"{driver}\": names no driver"))?;
+    Ok(stem.to_string_lossy().into_owned())
 }
 
 fn last_line(log: &Path) -> String {

@@ -18,8 +18,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::text::print;
-use arguments::RunArgs;
+use crate::text::{lines, print};
+use arguments::{ListArgs, RunArgs, SmokeArgs};
 
 /// Exit code: wrong use of the command line, or the suite itself is not in order.
 const USAGE: u8 = 2;
@@ -39,23 +39,17 @@ enum Command {
     /// Run the scenarios against a driver (the default).
     Run(Box<RunArgs>),
     /// List the guarantees and their scenarios.
-    List {
-        /// The generated page docs/guarantees.md.
-        #[arg(long)]
-        markdown: bool,
-        #[command(flatten)]
-        args: Box<RunArgs>,
-    },
+    List(ListArgs),
     /// Print the JSON Schema of a format.
     Schema {
         /// Which format.
         format: Format,
     },
     /// Prove that a driver can run a command and pass argv, environment, output and exit codes.
-    Smoke(Box<RunArgs>),
+    Smoke(SmokeArgs),
     /// Make one record of the shards of a run.
     Merge(merge::MergeArgs),
-    /// What changed between two runs; of three and more, what exactly one implementation breaks.
+    /// What changed between two runs; of more, or of one folder of runs, what exactly one implementation breaks.
     Diff(diff::DiffArgs),
     /// The page docs/traceability.md: each sentence of the documentation, its guarantees, their scenarios and verdicts.
     Trace(trace::TraceArgs),
@@ -80,7 +74,7 @@ enum Format {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
-        Some(Command::List { markdown, args }) => list::list(&args, markdown),
+        Some(Command::List(args)) => list::list(&args),
         Some(Command::Schema { format }) => Ok(schema(format)),
         Some(Command::Smoke(args)) => run::smoke(&args),
         Some(Command::Run(args)) => run::run(&args),
@@ -93,7 +87,7 @@ pub fn main() -> ExitCode {
         None => run::run(&cli.run),
     };
     done.unwrap_or_else(|message| {
-        eprintln!("conformance: {message}");
+        eprintln!("conformance: {}", lines(&message));
         ExitCode::from(USAGE)
     })
 }

@@ -1,7 +1,7 @@
 //! What a run leaves on the real host.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::Catalogue;
@@ -9,6 +9,9 @@ use crate::record::{Run, ScenarioLine, exit_code};
 use crate::text::print;
 use crate::verdict::Verdict;
 use crate::{junit, summary};
+
+/// The names of what a run leaves.
+const FILES: [&str; 3] = ["run.ndjson", "report.md", "junit.xml"];
 
 /// All that a run leaves: the record, and what is rendered from it for people and for test runners.
 pub struct Outputs {
@@ -24,7 +27,18 @@ impl Outputs {
     /// When one cannot be written.
     pub fn create(folder: &Path) -> Result<Self, String> {
         let create = |name| Output::create(folder, name);
-        Ok(Self { record: create("run.ndjson")?, report: create("report.md")?, junit: create("junit.xml")? })
+        let [record, report, junit] = FILES;
+        Ok(Self { record: create(record)?, report: create(report)?, junit: create(junit)? })
+    }
+
+    /// Takes away what an earlier run left in a folder, and nothing else.
+    ///
+    /// # Errors
+    /// When it cannot be taken away.
+    pub fn remove(folder: &Path) -> Result<(), String> {
+        FILES.map(|name| folder.join(name)).iter().try_for_each(|path| {
+            remove(path).map_err(|e| format!("{}: {e}; it is of an earlier run, remove it", path.display()))
+        })
     }
 
     /// Handles of them, for the lab.
@@ -84,7 +98,8 @@ impl Files {
     }
 }
 
-/// A file of the real host: opened before the lab is entered, and put in its place only if something was written.
+/// A file of the real host: opened before the lab is entered, and put in its place if something was written. If nothing was,
+/// its place is empty afterwards: what an earlier run left there must not stand for this one.
 struct Output {
     file: File,
     part: PathBuf,
@@ -122,12 +137,49 @@ impl Output {
         let put = || {
             let written = self.file.metadata()?.len() > 0;
             if written {
-                fs::rename(&self.part, &self.path)?
+                fs::rename(&self.part, &self.path)?;
             } else {
-                fs::remove_file(&self.part)?
+                fs::remove_file(&self.part)?;
+                remove(&self.path)?;
             }
             Ok(written)
         };
-        put().map_err(|e: std::io::Error| format!("{}: {e}", self.path.display()))
+        put().map_err(|e: io::Error| format!("{}: {e}", self.path.display()))
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_written_leaves_nothing_of_an_earlier_run() {
+        let folder = std::env::temp_dir().join(format!("kusaw-outputs-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let left = || {
+            let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            left.sort();
+            left
+        };
+        for name in FILES.into_iter().chain(["mine"]) {
+            fs::write(folder.join(name), "before").unwrap();
+        }
+        let outputs = Outputs::create(&folder).unwrap();
+        outputs.files().unwrap().record().unwrap().write_all(b"now").unwrap();
+        outputs.finish().unwrap();
+        assert_eq!(
+            (left(), fs::read(folder.join("run.ndjson")).unwrap()),
+            (vec!["mine".into(), "run.ndjson".into()], b"now".to_vec())
+        );
+        Outputs::remove(&folder).unwrap();
+        assert_eq!(left(), ["mine"]);
+        fs::remove_dir_all(folder).unwrap();
     }
 }

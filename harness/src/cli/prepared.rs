@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::arguments::{self, RunArgs};
+use super::arguments::{self, DriverArgs};
 use crate::catalogue::Catalogue;
 use crate::driver::{Manifest, manifest};
 use crate::host;
@@ -26,7 +26,7 @@ pub struct Prepared {
     pub commit: Option<String>,
     /// Facts of the host.
     pub facts: BTreeMap<String, String>,
-    /// SHA-256 of what was read: the features, the manifest.
+    /// SHA-256 of what was read: the manifest.
     pub digests: BTreeMap<String, String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Prepared {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read_manifest(root: &Path, args: &RunArgs, catalogue: &Catalogue) -> Result<Manifest, String> {
+pub fn read_manifest(root: &Path, args: &DriverArgs, catalogue: &Catalogue) -> Result<Manifest, String> {
     let manifest = Manifest::read(root, &args.driver, catalogue)?;
     arguments::declared(root, &manifest)?;
     Ok(manifest)
@@ -45,7 +45,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When a program cannot be built or found.
-    pub fn new(root: PathBuf, args: &RunArgs, catalogue: Catalogue, manifest: Manifest) -> Result<Self, String> {
+    pub fn new(root: PathBuf, args: &DriverArgs, catalogue: Catalogue, manifest: Manifest) -> Result<Self, String> {
         let source = args.programs.clone().map_or(Source::Cargo, Source::Folder);
         let supplies = Supplies {
             suite: source.suite(&root)?,
@@ -61,10 +61,7 @@ impl Prepared {
                 .transpose()?
                 .unwrap_or_default(),
         };
-        let digests = [
-            ("features", host::digest_of_folder(&root.join(&args.features))),
-            ("manifest", host::digest(&manifest::path(&root, &args.driver))),
-        ];
+        let digests = [("manifest", host::digest(&manifest::path(&root, &args.driver)))];
         let digests = digests.into_iter().filter_map(|(name, digest)| Some((name.to_owned(), digest?))).collect();
         let is_own = !args.driver.ends_with(".yaml");
         let beside = if is_own { None } else { std::fs::canonicalize(&args.driver).ok() };

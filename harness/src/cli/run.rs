@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use gherkin::Feature;
 
-use super::arguments::{RunArgs, Share};
+use super::arguments::{RunArgs, Share, SmokeArgs};
 use super::inside;
 use super::output::Outputs;
 use super::prepared::{Prepared, read_manifest};
 use crate::catalogue::Catalogue;
 use crate::features::FEATURES;
+use crate::host;
 use crate::lab::installed;
 use crate::lab::namespaces::run_inside;
 use crate::lab::programs::Folder;
@@ -20,12 +21,14 @@ use crate::lab::programs::Folder;
 /// # Errors
 /// What is wrong with them, or cannot be built.
 pub fn run(args: &RunArgs) -> Result<ExitCode, String> {
-    let root = args.root()?;
+    let root = args.checkout.root()?;
     let catalogue = Catalogue::read(&root)?;
-    let features = args.selected(&root, &catalogue)?;
-    let manifest = read_manifest(&root, args, &catalogue)?;
+    let features = args.selection.selected(&root, &catalogue)?;
+    let manifest = read_manifest(&root, &args.driver, &catalogue)?;
     let share = Share::of(features, &manifest, args)?;
-    let mut prepared = Prepared::new(root, args, catalogue, manifest)?;
+    let mut prepared = Prepared::new(root, &args.driver, catalogue, manifest)?;
+    let digest = host::digest_of_folder(&prepared.root.join(&args.selection.features));
+    prepared.digests.extend(digest.map(|digest| ("features".to_owned(), digest)));
     prepared.supplies.agents = agents(&prepared.root, &share.features);
     let out =
         args.out.clone().unwrap_or_else(|| prepared.root.join("target/conformance").join(folder(&prepared, args)));
@@ -50,18 +53,19 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, String> {
 ///
 /// # Errors
 /// What is wrong with its manifest, or cannot be built.
-pub fn smoke(args: &RunArgs) -> Result<ExitCode, String> {
-    let root = args.root()?;
+pub fn smoke(args: &SmokeArgs) -> Result<ExitCode, String> {
+    let root = args.checkout.root()?;
     let catalogue = Catalogue::read(&root)?;
-    let manifest = read_manifest(&root, args, &catalogue)?;
-    let prepared = Prepared::new(root, args, catalogue, manifest)?;
+    let manifest = read_manifest(&root, &args.driver, &catalogue)?;
+    let prepared = Prepared::new(root, &args.driver, catalogue, manifest)?;
     let supplies = prepared.supplies.clone();
     Ok(ExitCode::from(run_inside(&supplies, |lab| crate::smoke::run(lab, &prepared.manifest))))
 }
 
 /// The name of the folder of a run's record: the driver's, that of features which are not the specification, and the shard.
 fn folder(prepared: &Prepared, args: &RunArgs) -> String {
-    let other = args.features.file_name().filter(|name| *name != FEATURES).map(|name| name.display().to_string());
+    let other =
+        args.selection.features.file_name().filter(|name| *name != FEATURES).map(|name| name.display().to_string());
     let shard = args.shard.map(|shard| format!("{}-of-{}", shard.number, shard.of));
     let words: Vec<String> = [Some(prepared.manifest.name.clone()), other, shard].into_iter().flatten().collect();
     words.join("-")

@@ -59,12 +59,13 @@ impl Alone {
 impl fmt::Display for Alone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
+        let shown = |text: &str| line(text.as_bytes(), 300);
         for (name, broken) in &self.by_name {
-            writeln!(out, "{name}: {} scenarios that it alone breaks", broken.len())?;
+            writeln!(out, "{}: {} scenarios that it alone breaks", shown(name), broken.len())?;
             for broken in broken {
-                let kept_by = broken.kept_by.join(", ");
-                writeln!(out, "  {}  {}  (kept by {kept_by})", broken.verdict.word(), broken.name)?;
-                writeln!(out, "      {}", line(broken.seen.as_bytes(), 300))?;
+                let (name, kept_by) = (shown(&broken.name), shown(&broken.kept_by.join(", ")));
+                writeln!(out, "  {}  {name}  (kept by {kept_by})", broken.verdict.word())?;
+                writeln!(out, "      {}", shown(&broken.seen))?;
             }
         }
         f.write_str(&out)
@@ -108,5 +109,16 @@ mod tests {
               fails seen
         z: 0 scenarios that it alone breaks
         ");
+    }
+
+    #[test]
+    fn what_somebody_sent_does_not_drive_the_terminal() {
+        let of = |name: &str, verdict| (name.to_owned(), record(name, vec![line("FS-06", "\x1b[1m", verdict)]));
+        let told = alone(&[of("\x1b[2J", Verdict::Fails), of("\x1b[3J", Verdict::Holds)]).to_string();
+        assert!(
+            told.starts_with("\\u{1b}[2J: 1 scenarios that it alone breaks\n  fails  FS-06/\\u{1b}[1m"),
+            "{told:?}"
+        );
+        assert!(told.contains("(kept by \\u{1b}[3J)") && !told.contains('\x1b'), "{told:?}");
     }
 }

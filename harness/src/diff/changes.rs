@@ -86,14 +86,15 @@ impl fmt::Display for Changes {
         for change in &self.verdicts {
             let word = |verdict: Option<Verdict>, none: &'static str| verdict.map_or(none, Verdict::word);
             let (from, to) = (word(change.from, "new"), word(change.to, "gone"));
-            writeln!(out, "  {from} -> {to}  {}\n      {}", change.name, line(change.seen.as_bytes(), 300))?;
+            let (name, seen) = (line(change.name.as_bytes(), 300), line(change.seen.as_bytes(), 300));
+            writeln!(out, "  {from} -> {to}  {name}\n      {seen}")?;
         }
         if !self.circumstances.is_empty() {
             writeln!(out, "  what else differs:")?;
         }
         for (name, before, after) in &self.circumstances {
             let value = |text: &str| if text.is_empty() { "-".to_owned() } else { line(text.as_bytes(), 100) };
-            writeln!(out, "      {name}: {} -> {}", value(before), value(after))?;
+            writeln!(out, "      {}: {} -> {}", value(name), value(before), value(after))?;
         }
         let count = |is: fn(&Change) -> bool| self.verdicts.iter().filter(|change| is(change)).count();
         let (new, gone) = (count(|c| c.from.is_none()), count(|c| c.to.is_none()));
@@ -133,5 +134,10 @@ mod tests {
           1 verdicts changed, 1 scenarios are new, 1 are gone, 1 are as they were
         ");
         assert!(changes(&then, &then).verdicts.is_empty());
+        now.run.host.insert("\x1b[2J".into(), "\x1b[3J".into());
+        now.scenarios[0].case = "\x1b]0;x".into();
+        let told = changes(&then, &now).to_string();
+        assert!(told.contains("\\u{1b}]0;x") && told.contains("\\u{1b}[2J: - -> \\u{1b}[3J"), "{told}");
+        assert!(!told.contains('\x1b'), "{told:?}");
     }
 }

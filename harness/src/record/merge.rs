@@ -148,8 +148,9 @@ fn differs(own: &Run, other: &Run) -> Option<(String, String, String)> {
     ];
     let facts = facts.into_iter().map(|(what, own, other)| (what.to_owned(), own, other));
     let digests: BTreeSet<&String> = own.digests.keys().chain(other.digests.keys()).collect();
-    let digest =
-        |run: &Run, name: &String| run.digests.get(name).map_or("none".to_owned(), |d| d[..12.min(d.len())].to_owned());
+    let digest = |run: &Run, name: &String| {
+        run.digests.get(name).map_or("none".to_owned(), |digest| digest.chars().take(12).collect())
+    };
     let digests = digests.into_iter().filter(|name| own.digests.get(*name) != other.digests.get(*name));
     let digests = digests.map(|name| (format!("digest of {name}"), digest(own, name), digest(other, name)));
     facts.filter(|(_, own, other)| own != other).chain(digests).next()
@@ -222,6 +223,7 @@ mod tests {
         assert!(
             with(|run| _ = run.digests.insert("features".into(), "beef".into())).contains("digest of features beef")
         );
+        assert!(with(|run| _ = run.digests.insert("probe".into(), "é".repeat(40))).contains(&"é".repeat(12)));
         assert!(with(|run| run.selection = vec!["--id FS".into()]).contains("selection"));
         assert!(with(|run| run.shard = None).contains("is no shard"));
         assert!(with(|run| run.shard = Some(Shard { number: 1, of: 2 })).contains("shard 1/2, and r1 is it too"));

@@ -13,12 +13,14 @@ use crate::features::Case;
 use crate::launch::Launch;
 use crate::verdict::{Control, Finding, Verdict};
 
+mod found;
 pub mod merge;
 mod read;
 mod shard;
 mod whole;
 mod write;
 
+pub use found::{found, none_in};
 pub use merge::Merged;
 pub use read::Record;
 pub use shard::Shard;

@@ -56,6 +56,10 @@ impl Record {
             let (has, says) = (scenarios.len(), counted);
             return Err(format!("the record has {has} scenarios, its last line says {says}: lines are lost; {AGAIN}"));
         }
+        if run.selected != scenarios.len() {
+            let (has, selected) = (scenarios.len(), run.selected);
+            return Err(format!("the record has {has} scenarios, {selected} were selected: lines are lost; {AGAIN}"));
+        }
         Ok(Self { run, scenarios, end })
     }
 }
@@ -99,6 +103,10 @@ mod tests {
         assert!(error(&format!("{RUN}\n{SCENARIO}\n")).contains("no last line"));
         assert!(error(&format!("{RUN}\n{}", &SCENARIO[..40])).contains("line 2: the record is cut off"));
         assert!(error(&format!("{RUN}\n{END}\n")).contains("has 0 scenarios, its last line says 1"));
+        let more = RUN.replace("\"selected\":1", "\"selected\":2");
+        assert!(
+            error(&format!("{more}\n{SCENARIO}\n{END}\n")).contains("has 1 scenarios, 2 were selected: lines are lost")
+        );
         assert!(error(&format!("{RUN}\n{SCENARIO}\n{END}\n{RUN}\n")).contains("after the end"));
         assert!(error(&format!("{RUN}\n{{\"id\":3}}\n{END}\n")).contains("not a line of a record"));
     }

@@ -36,9 +36,7 @@ impl Source {
     pub fn read(path: &Path) -> Self {
         let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
         let name = folder.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        // Where it lies here is of no use to who reads the report elsewhere.
-        let place = folder.display().to_string();
-        let record = Record::read(path).map_err(|e| e.replace(&format!("{place}/"), "").replace(&place, &name));
+        let record = Record::read(path).map_err(|e| without_place(&e, &folder.display().to_string(), &name));
         Self { name, record }
     }
 
@@ -53,6 +51,17 @@ impl Source {
             });
             (rank, source.name.clone())
         });
+    }
+}
+
+/// An error of a record without the folder that it begins with: where that lies here is of no use to who reads the report
+/// elsewhere.
+fn without_place(error: &str, folder: &str, name: &str) -> String {
+    match error.strip_prefix(folder.trim_end_matches('/')) {
+        Some(rest) if rest.len() < error.len() => {
+            rest.strip_prefix('/').map_or_else(|| format!("{name}{rest}"), str::to_owned)
+        }
+        _ => error.to_owned(),
     }
 }
 
@@ -87,5 +96,29 @@ impl Report {
             fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_record_lies_is_not_told() {
+        let told = |folder: &str| without_place(&format!("{folder}run.ndjson: line 2: a/b is empty"), folder, "x");
+        for folder in ["", "/", "./", "srv/x/"] {
+            assert_eq!(
+                told(folder),
+                format!("{}run.ndjson: line 2: a/b is empty", if folder == "/" { "/" } else { "" })
+            );
+        }
+        assert_eq!(without_place("srv/x: No such file", "srv/x", "x"), "x: No such file");
+    }
+
+    #[test]
+    fn a_file_in_the_folder_where_one_stands_keeps_its_reason() {
+        let source = Source::read(Path::new("Cargo.toml")); // a file, and no record
+        let told = source.record.unwrap_err();
+        assert!(source.name == "Cargo.toml" && told.starts_with("Cargo.toml: line 1: not a record ("), "{told}");
     }
 }

@@ -3,14 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Style, colour, cut};
+use super::{Style, colour};
 use crate::catalogue::Catalogue;
 use crate::features::FEATURES;
 use crate::record::{Run, ScenarioLine};
+use crate::text;
 use crate::verdict::Verdict;
 
 /// A reason that more scenarios share is told once.
 const ALIKE: usize = 20;
+
+/// So many characters are shown of a reason or of what was found.
+const WHOLE: usize = 2000;
+
+/// So many are shown of what was printed.
+const PART: usize = 300;
 
 /// The evidence of all that broke or was not proven.
 pub fn blocks(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, style: Style) -> String {
@@ -47,9 +54,11 @@ fn shared(run: &Run, alike: &[&ScenarioLine], catalogue: &Catalogue, style: Styl
     let chapters: Vec<String> = chapters.iter().map(|(chapter, count)| format!("{chapter} {count}")).collect();
     let head = format!("{}  {} scenarios, for one reason", first.verdict.word(), alike.len());
     let mut out = String::new();
-    let _ = writeln!(out, "  {}  ({})", style.paint(colour(first.verdict), &head), chapters.join(", "));
+    let (head, chapters) = (style.paint(colour(first.verdict), &head), shown(&chapters.join(", "), WHOLE));
+    let _ = writeln!(out, "  {head}  ({chapters})");
     if first.verdict == Verdict::Blocked {
-        let _ = writeln!(out, "      {}\n      again   {}", first.why, again(run, first));
+        let (why, again) = (shown(&first.why, WHOLE), shown(&again(run, first), WHOLE));
+        let _ = writeln!(out, "      {why}\n      again   {again}");
     } else {
         let _ = write!(out, "      the first of them:\n{}", evidence(run, first, catalogue, style));
     }
@@ -59,32 +68,38 @@ fn shared(run: &Run, alike: &[&ScenarioLine], catalogue: &Catalogue, style: Styl
 /// The evidence of a scenario, and how to see it again.
 fn evidence(run: &Run, line: &ScenarioLine, catalogue: &Catalogue, style: Style) -> String {
     let mut out = String::new();
-    let head = format!("{}  {}/{}", line.verdict.word(), line.id, line.title);
-    let _ = writeln!(out, "  {}  {}:{}", style.paint(colour(line.verdict), &head), line.file, line.line);
-    let _ = writeln!(out, "      {}", line.why);
+    let head = format!("{}  {}", line.verdict.word(), shown(&format!("{}/{}", line.id, line.title), PART));
+    let place = shown(&format!("{}:{}", line.file, line.line), PART);
+    let _ = writeln!(out, "  {}  {place}", style.paint(colour(line.verdict), &head));
+    let _ = writeln!(out, "      {}", shown(&line.why, WHOLE));
     if let Some(words) = catalogue.get(&line.id).map(|g| g.words.as_str()).filter(|w| !w.is_empty()) {
         let _ = writeln!(out, "      the documentation: \"{words}\"");
     }
     for finding in &line.findings {
-        let _ =
-            writeln!(out, "      found   {}: {}", if finding.held { "as it should" } else { "not so" }, finding.seen);
+        let held = if finding.held { "as it should" } else { "not so" };
+        let _ = writeln!(out, "      found   {held}: {}", shown(&finding.seen, WHOLE));
     }
     for control in &line.controls {
-        let shown = if control.shown { "works" } else { "showed nothing" };
-        let _ = writeln!(out, "      control {:?}, {shown}: {}", control.kind, control.seen);
+        let works = if control.shown { "works" } else { "showed nothing" };
+        let _ = writeln!(out, "      control {:?}, {works}: {}", control.kind, shown(&control.seen, WHOLE));
     }
     for launch in &line.launches {
-        let argv = launch.argv.join(" ");
-        let _ = writeln!(out, "      launch  exit {:?} after {} ms: {}", launch.exit, launch.ms, cut(&argv, 300));
+        let argv = shown(&launch.argv.join(" "), PART);
+        let _ = writeln!(out, "      launch  exit {:?} after {} ms: {argv}", launch.exit, launch.ms);
         for probe in launch.probe.iter().take(3) {
-            let _ = writeln!(out, "      probe   {}", cut(&probe.to_string(), 300));
+            let _ = writeln!(out, "      probe   {}", shown(&probe.to_string(), PART));
         }
         if !launch.stderr.is_empty() {
-            let _ = writeln!(out, "      stderr  {}", cut(&launch.stderr, 300));
+            let _ = writeln!(out, "      stderr  {}", shown(&launch.stderr, PART));
         }
     }
-    let _ = writeln!(out, "      again   {}", again(run, line));
+    let _ = writeln!(out, "      again   {}", shown(&again(run, line), WHOLE));
     out
+}
+
+/// Text of a record, which a sandbox or somebody else may have written.
+fn shown(text: &str, limit: usize) -> String {
+    text::line(text.as_bytes(), limit)
 }
 
 /// The command that runs a scenario again.
@@ -97,7 +112,9 @@ pub fn again(run: &Run, line: &ScenarioLine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::LaunchLine;
     use crate::record::tests::{line, run};
+    use crate::verdict::{Control, ControlKind, Finding};
 
     fn shown(lines: &[ScenarioLine]) -> String {
         let catalogue = Catalogue::parse("| FS-06 | L | must | a | b |\n| NS-01 | L | must | a | b |\n").unwrap();
@@ -137,5 +154,19 @@ mod tests {
         let blocks = |count| shown(&alike(count, Verdict::Inconclusive)).matches("again  ").count();
         assert_eq!((blocks(20), blocks(21)), (20, 1));
         assert!(shown(&alike(21, Verdict::Inconclusive)).contains("21 scenarios, for one reason  (FS 11, NS 10)"));
+    }
+
+    #[test]
+    fn what_a_record_says_does_not_drive_the_terminal() {
+        let escape = "\x1b[2J".to_owned();
+        let mut line = line("FS-06", &escape, Verdict::Fails);
+        (line.why, line.file) = (format!("one\ntwo {escape}"), escape.clone());
+        line.findings = vec![Finding { held: false, certain: false, seen: escape.clone() }];
+        line.controls = vec![Control { kind: ControlKind::Bare, shown: true, seen: escape.clone(), moot: None }];
+        let (argv, env, probe) = (vec![escape.clone()], Vec::new(), vec![serde_json::json!("\u{9b}2J")]);
+        line.launches = vec![LaunchLine { argv, env, exit: None, probe, stderr: escape, ms: 1 }];
+        let told = shown(&[line]);
+        assert!(told.contains("one / two \\u{1b}[2J") && told.contains("\\u{9b}"), "{told}");
+        assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{told:?}");
     }
 }

@@ -13,6 +13,7 @@ use crate::catalogue::{Catalogue, Guarantee, is_id};
 use crate::features::Case;
 use crate::record::Record;
 use crate::summary::rows;
+use crate::text::line;
 
 /// Where the verdicts of a column are from, and the verdict by guarantee.
 pub struct Column {
@@ -27,7 +28,7 @@ impl Column {
     pub fn of(record: &Record, catalogue: &Catalogue) -> Self {
         let rows = rows(&record.scenarios, catalogue);
         let verdicts = rows.iter().map(|row| (row.guarantee.id.clone(), row.verdict().word().to_owned()));
-        Self { name: record.run.driver.clone(), verdicts: verdicts.collect() }
+        Self { name: cell(&line(record.run.driver.as_bytes(), 60)), verdicts: verdicts.collect() }
     }
 
     /// The verdicts of the run that a page shows as it was printed: lines that begin with an id and a verdict.
@@ -122,7 +123,7 @@ fn name(path: &str) -> &str {
     path.strip_prefix("features/").unwrap_or(path)
 }
 
-/// Text of the document in a table.
+/// Text of the document, or of a record, in a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('[', "\\[")
 }
