@@ -1,8 +1,10 @@
 //! The summary of a run: for the terminal, and as Markdown for the report. Both are rendered from the record's lines.
 
 mod evidence;
+mod markdown;
 
 pub use evidence::again;
+pub use markdown::markdown;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -126,37 +128,6 @@ pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, second
     let _ = writeln!(out, "\n{headline} · {} scenarios in {seconds:.1} s: {}", lines.len(), totals(lines));
     if let Some(told) = not_asked(run) {
         let _ = writeln!(out, "{told}");
-    }
-    out
-}
-
-/// The report as Markdown.
-pub fn markdown(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue) -> String {
-    let rows = rows(lines, catalogue);
-    let (hold, of) = headline(&rows);
-    let mut out =
-        format!("# {}\n\n{hold} of {of} musts hold. {} scenarios: {}.\n\n", title(run), lines.len(), totals(lines));
-    for told in unused(run, lines).into_iter().map(not_used).chain(not_asked(run)) {
-        let _ = writeln!(out, "{told}.\n");
-    }
-    out.push_str("| guarantee | verdict | scenarios | in words |\n|---|---|---|---|\n");
-    for row in &rows {
-        let g = row.guarantee;
-        let _ = writeln!(out, "| {} | {} | {} | {} |", g.id, row.verdict().word(), counts(row), row.text());
-    }
-    out.push_str("\n| case | verdict | what was seen | control |\n|---|---|---|---|\n");
-    for line in lines {
-        let control = line.controls.first().map(|c| c.seen.as_str()).unwrap_or_default();
-        let cell = |text: &str| cut(text, 160).replace('|', "\\|").replace('\n', " ");
-        let _ = writeln!(
-            out,
-            "| {}/{} | {} | {} | {} |",
-            line.id,
-            cell(&line.title),
-            line.verdict.word(),
-            cell(&line.why),
-            cell(control)
-        );
     }
     out
 }

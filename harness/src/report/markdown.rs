@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::column::{Column, Deviation};
 use super::model::{Cell, Page};
+use crate::text::markdown as text;
 
 /// The page `matrix.md`.
 pub fn matrix(page: &Page) -> String {
@@ -106,18 +107,4 @@ fn platform(page: &Page) -> String {
 
 fn day(time: &str) -> &str {
     time.split('T').next().unwrap_or(time)
-}
-
-/// Text of others in a table's cell: Markdown and HTML in it stay what they are, letters.
-fn text(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
 }
