@@ -132,11 +132,12 @@ pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, second
     out
 }
 
-/// A line that test runners understand.
-pub fn closing_line(verdicts: &[Verdict]) -> String {
-    let failed = verdicts.iter().filter(|v| v.breaks() || v.unproven()).count();
-    let passed = verdicts.iter().filter(|v| matches!(v, Verdict::Holds | Verdict::ExpectedFailure)).count();
-    format!("{passed} passed, {failed} failed, {} skipped", verdicts.len() - passed - failed)
+/// A line that test runners understand. A declared deviation that nothing uses has failed, too.
+pub fn closing_line(run: &Run, lines: &[ScenarioLine]) -> String {
+    let red = lines.iter().filter(|l| l.verdict.breaks() || l.verdict.unproven()).count();
+    let passed = lines.iter().filter(|l| matches!(l.verdict, Verdict::Holds | Verdict::ExpectedFailure)).count();
+    let (failed, skipped) = (red + unused(run, lines).len(), lines.len() - passed - red);
+    format!("{passed} passed, {failed} failed, {skipped} skipped")
 }
 
 fn title(run: &Run) -> String {
@@ -166,7 +167,8 @@ fn not_asked(run: &Run) -> Option<String> {
     Some(format!("{left_out} scenarios were not asked, of what the driver does not claim (--unclaimed {most})"))
 }
 
-fn not_used(entry: &str) -> String {
+/// What is told of a declared deviation that nothing uses.
+pub fn not_used(entry: &str) -> String {
     format!("expect: {entry}: no scenario that could be asked falls under it; take it out of the manifest")
 }
 
@@ -248,6 +250,13 @@ mod tests {
     #[test]
     fn an_extra_scenario_does_not_pull_a_must_down() {
         let catalogue = Catalogue::parse("| FS-06 | L | must | a | b |\n").unwrap();
+    #[test]
+    fn a_deviation_that_nothing_uses_is_no_green_line() {
+        let run = Run { expect: vec!["FS-06/other".into()], ..crate::record::tests::run("x") };
+        let lines = [line("FS-06", Verdict::Holds, &[]), line("FS-05", Verdict::NotApplicable, &[])];
+        assert_eq!(closing_line(&run, &lines), "1 passed, 1 failed, 1 skipped");
+    }
+
         let lines = [line("FS-06", Verdict::Holds, &[]), line("FS-06", Verdict::NotClaimed, &["extra"])];
         assert_eq!(headline(&rows(&lines, &catalogue)), (1, 1));
     }
