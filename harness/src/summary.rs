@@ -123,8 +123,12 @@ pub fn terminal(run: &Run, lines: &[ScenarioLine], catalogue: &Catalogue, second
         let _ = writeln!(out, "\n  {}  {}", style.paint("31", "unused"), not_used(entry));
     }
     let (hold, of) = headline(&rows);
-    let good = hold == of && exit_code(run, lines) == 0;
-    let headline = style.paint(if good { "1;32" } else { "1;31" }, &format!("{hold} of {of} musts hold"));
+    let code = match (exit_code(run, lines), of) {
+        (0, 0) => "1", // nothing is wrong, and no must was proven
+        (0, _) if hold == of => "1;32",
+        _ => "1;31",
+    };
+    let headline = style.paint(code, &format!("{hold} of {of} musts hold"));
     let _ = writeln!(out, "\n{headline} · {} scenarios in {seconds:.1} s: {}", lines.len(), totals(lines));
     if let Some(told) = not_asked(run) {
         let _ = writeln!(out, "{told}");
