@@ -22,7 +22,7 @@ pub struct Column {
     pub version: String,
     /// `sandbox` or `factory`.
     pub kind: String,
-    /// Where its claims are documented, if that is an https address.
+    /// Where its claims are documented, if those are others'.
     pub homepage: Option<String>,
     /// In which configuration it was judged.
     pub about: String,

@@ -8,6 +8,7 @@ use super::Source;
 use super::column::Column;
 use super::evidence::{Bounds, Evidence};
 use crate::catalogue::{Catalogue, Guarantee, Kind};
+use crate::driver::identity::is_of_others;
 use crate::record::{Record, Run, ScenarioLine};
 use crate::summary::{self, Row, WORST_FIRST};
 use crate::text::line;
@@ -245,7 +246,7 @@ pub fn seen(line: &ScenarioLine) -> Option<&str> {
 
 /// Whether a run judged somebody else's implementation: its claims are documented elsewhere.
 pub fn is_peer(run: &Run) -> bool {
-    run.homepage.starts_with("https://")
+    is_of_others(&run.homepage)
 }
 
 /// Text of others: on one line, cut, with what is not seen made visible.
