@@ -136,6 +136,7 @@ fn differs(own: &Run, other: &Run) -> Option<(String, String, String)> {
     let of = |run: &Run| run.shard.map_or(0, |shard| shard.of).to_string();
     let all = |run: &Run| run.selected_in_all.unwrap_or_default().to_string();
     let unclaimed = |run: &Run| run.unclaimed.map_or("all".to_owned(), |u| u.most.to_string());
+        ("commit", some(&own.commit), some(&other.commit)),
     let facts = [
         ("driver", own.driver.clone(), other.driver.clone()),
         ("version of the driver", some(&own.driver_version), some(&other.driver_version)),
@@ -215,6 +216,7 @@ mod tests {
         let with = |change: fn(&mut Run)| {
             let mut other = two.clone();
             change(&mut other.1.run);
+        assert!(with(|run| run.commit = Some("beef".into())).contains("r2: commit beef, but r1 has none"));
             refused(&[one.clone(), other])
         };
         assert!(with(|run| run.driver = "y".into()).starts_with("r2: driver y, but r1 has x"));
