@@ -59,9 +59,11 @@ impl Prepared {
                 .transpose()?
                 .unwrap_or_default(),
         };
+        let like = manifest.like.as_deref();
         let digests = [
             ("features", host::digest_of_folder(&root.join(&args.features))),
             ("manifest", host::digest(&manifest::path(&root, &args.driver))),
+            ("manifest/like", like.and_then(|name| host::digest(&manifest::path(&root, name)))),
         ];
         let digests = digests.into_iter().filter_map(|(name, digest)| Some((name.to_owned(), digest?))).collect();
         Ok(Self { commit: host::commit(&root), facts: host::facts(), root, catalogue, manifest, supplies, digests })
