@@ -28,8 +28,22 @@ fn missing(manifest: &Manifest) -> Option<String> {
     lacking.extend(folders.map(|path| path.display().to_string()));
     let programs = manifest.provide.iter().filter_map(|part| part.set_user_id.as_ref());
     lacking.extend(programs.filter(|name| Lab::which(name).is_none()).cloned());
-    let fix = manifest.provide.iter().find_map(|part| part.made_by.as_deref()).unwrap_or("make setup");
-    (!lacking.is_empty()).then(|| format!("not installed: {}; `{fix}` installs it", lacking.join(", ")))
+    let fix = match manifest.provide.iter().find_map(|part| part.made_by.as_deref()) {
+        Some(command) => format!("`{command}` installs it"),
+        None if lacking.iter().all(|name| is_of_setup(name)) => "`make setup` installs it".to_owned(),
+        None => "install it with the system's packages: of programs, the lab shows what lies in /usr".to_owned(),
+    };
+    (!lacking.is_empty()).then(|| format!("not installed: {}; {fix}", lacking.join(", ")))
+}
+
+/// Whether `make setup` installs a program.
+fn is_of_setup(name: &str) -> bool {
+    let list = |line: &'static str| {
+        let (list, programs) = line.split_once("=(")?;
+        ["programs", "inside"].contains(&list).then(|| programs.split_once(')').map_or(programs, |(own, _)| own))
+    };
+    let lists = include_str!("../../ci/setup").lines().filter_map(list);
+    lists.flat_map(str::split_whitespace).any(|program| program == name)
 }
 
 /// A set-user-ID program that is installed, and yet not in its place in the lab.
@@ -93,9 +107,15 @@ mod tests {
     fn what_is_not_there_is_told_with_its_fix() {
         assert_eq!(missing(&manifest("needs: [sh]")), None);
         let told = missing(&manifest("needs: [nobody-has-this]")).unwrap();
-        assert_eq!(told, "not installed: nobody-has-this; `make setup` installs it");
+        assert!(told.starts_with("not installed: nobody-has-this; install it with the system's packages"), "{told}");
         let told = missing(&manifest("provide: [{set_user_id: nobody-has-this, made_by: make it}]")).unwrap();
         assert_eq!(told, "not installed: nobody-has-this; `make it` installs it");
+    }
+
+    #[test]
+    fn make_setup_installs_what_it_lists() {
+        assert!(["bwrap", "socat", "python3", "ssh-agent"].into_iter().all(is_of_setup));
+        assert!(!["docker", "tar", "scenarios", "", "sandbox", "\"$@\"x"].into_iter().any(is_of_setup));
     }
 
     #[test]

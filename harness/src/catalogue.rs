@@ -69,7 +69,7 @@ pub struct Guarantee {
 impl Guarantee {
     /// The chapter: the letters before the dash.
     pub fn chapter(&self) -> &str {
-        self.id.split('-').next().unwrap_or(&self.id)
+        chapter(&self.id)
     }
 }
 
@@ -140,6 +140,11 @@ impl Catalogue {
     pub fn iter(&self) -> impl Iterator<Item = &Guarantee> {
         self.rows.iter()
     }
+}
+
+/// The chapter of an id, or of `ID/case`: the letters before the dash.
+pub fn chapter(id: &str) -> &str {
+    id.split('-').next().unwrap_or(id)
 }
 
 /// Whether a word has the form of an id: capitals, a dash, two digits.

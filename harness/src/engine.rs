@@ -100,14 +100,14 @@ fn line(case: &Case, manifest: &Manifest, finished: &ScenarioFinished, scene: Op
     let expected = expectation.map(|e| (e.outcome.verdict(), e.told()));
     let left_out = manifest.leaves_out(&case.id, &case.case, std::env::consts::OS);
     let (verdict, why) = judge(&Facts {
-        claimed: manifest.claims(&case.id, case.is_extra()) && left_out.is_none(),
+        claimed: manifest.claims(&case.id, case.is_extra()),
+        left_out: left_out.as_deref(),
         expected: expected.as_ref().map(|(verdict, why)| (*verdict, why.as_str())),
         course,
         unfinished: unfinished.as_deref(),
         findings: scene.map(|s| s.findings.as_slice()).unwrap_or_default(),
         controls: scene.map(|s| s.controls.as_slice()).unwrap_or_default(),
     });
-    let why = left_out.map_or_else(|| why.clone(), |left_out| format!("{left_out}; {why}"));
     let mut line = ScenarioLine::new(case, verdict, why);
     if let Some(scene) = scene {
         line.findings.clone_from(&scene.findings);

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::record::{Run, ScenarioLine};
+use crate::record::{Run, ScenarioLine, unused};
+use crate::summary;
 use crate::text::xml;
 use crate::verdict::Verdict;
 
@@ -26,6 +27,12 @@ pub fn render(run: &Run, lines: &[ScenarioLine]) -> Result<String, String> {
         let facts = facts.into_iter().chain(host);
         suite.add_properties(facts.map(|(name, value)| Property::new(xml(name), xml(value))));
         suite.add_test_cases(of_guarantee.iter().map(test));
+        report.add_test_suite(suite);
+    }
+    let unused = unused(run, lines);
+    if !unused.is_empty() {
+        let mut suite = TestSuite::new("expect");
+        suite.add_test_cases(unused.into_iter().map(not_used));
         report.add_test_suite(suite);
     }
     report.to_string().map_err(|e| format!("junit.xml: {e}"))
@@ -55,6 +62,15 @@ fn test(line: &ScenarioLine) -> TestCase {
     if line.verdict == Verdict::ExpectedFailure {
         test.set_system_out(format!("expected-failure: {why}"));
     }
+    test
+}
+
+/// A declared deviation that declares nothing breaks the run, so it fails here too.
+fn not_used(entry: &str) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(xml(&summary::not_used(entry))).set_type("unused");
+    let mut test = TestCase::new(xml(entry), status);
+    test.set_classname("expect");
     test
 }
 
@@ -110,6 +126,16 @@ mod tests {
         let keys = report.test_suites.iter().flat_map(|suite| &suite.test_cases);
         let keys: Vec<_> = keys.map(|t| (t.classname.as_ref().unwrap().as_str(), t.name.as_str())).collect();
         assert_eq!(keys, cases);
+    }
+
+    #[test]
+    fn a_deviation_that_nothing_uses_is_a_failure() {
+        let run = Run { expect: vec!["FS-07/a".into()], ..run("x") };
+        let lines = [line("FS-06", "a", Verdict::Holds)];
+        let report = Report::deserialize_from_str(&render(&run, &lines).unwrap()).unwrap();
+        let suite = report.test_suites.last().unwrap();
+        assert_eq!((suite.name.as_str(), suite.tests, suite.failures), ("expect", 1, 1));
+        assert_eq!(suite.test_cases[0].name.as_str(), "FS-07/a");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gherkin::{Feature, Rule, Scenario, StepType};
 
 use crate::catalogue::{Catalogue, is_id};
+use crate::driver::identity::is_of_others;
 use crate::driver::{Manifest, expectation};
 use crate::features::{Case, FIXTURE, cases};
 
@@ -103,7 +104,7 @@ pub fn manifests<'a>(manifests: &[Manifest], features: &'a [Feature], catalogue:
 /// Claims made in the name of others without the words that they rest on. Our own manifests claim by our documentation, which the
 /// catalogue quotes.
 fn unsourced(manifest: &Manifest) -> Vec<String> {
-    let of_others = manifest.homepage.contains("://");
+    let of_others = is_of_others(&manifest.homepage);
     let without = manifest.claims.iter().filter(|id| of_others && !manifest.sources.contains_key(*id));
     let name = &manifest.name;
     let said = |id| format!("{name}: {id} is claimed without the words of {}: add it to sources:", manifest.homepage);

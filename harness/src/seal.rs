@@ -66,19 +66,14 @@ pub fn without_key(program: &mut [u8]) -> io::Result<()> {
 }
 
 fn place(program: &[u8]) -> io::Result<usize> {
-    let starts = |start: &usize| program[*start..].starts_with(MARK);
-    let mut found = memchr(program).filter(starts).map(|start| start + MARK.len());
+    let ends = program.windows(MARK.len()).zip(MARK.len()..);
+    let mut found = ends.filter(|(window, _)| *window == MARK).map(|(_, end)| end);
     match (found.next(), found.next()) {
         (Some(place), None) if place + NONE.len() <= program.len() => Ok(place),
         _ => Err(io::Error::other(
             "this kusaw-probe has no place for a key; build it anew: `cargo build -p kusaw-probe`",
         )),
     }
-}
-
-/// Where the first byte of the mark stands.
-fn memchr(program: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    program.iter().enumerate().filter(|(_, byte)| **byte == MARK[0]).map(|(start, _)| start)
 }
 
 #[cfg(test)]

@@ -47,6 +47,25 @@ fn is_unseen(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Text in Markdown, also in a table's cell: what Markdown and HTML would take for theirs stays letters. An underscore within a
+/// word is none of these (CommonMark 0.31, 6.2).
+pub fn markdown(text: &str) -> String {
+    let mut out = String::new();
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (mut before, mut rest) = (None, text.chars());
+    while let Some(c) = rest.next() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '_' if is_word(before) && is_word(rest.clone().next()) => out.push(c),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+        before = Some(c);
+    }
+    out
+}
+
 /// The text with every character made visible that XML 1.0 (2.2, Char) cannot hold.
 pub fn xml(text: &str) -> String {
     let mut out = String::new();
@@ -68,5 +87,12 @@ mod tests {
         assert_eq!(super::line(b"abcdef", 3), "abc…");
         assert_eq!(super::lines("a\n  b\x1b[31m"), "a\n  b\\u{1b}[31m");
         assert_eq!(super::line("a\u{202e}b\u{200b}".as_bytes(), 80), "a\\u{202e}b\\u{200b}");
+    }
+
+    #[test]
+    fn markdown_of_others_is_letters() {
+        assert_eq!(super::markdown("allow_read of a | b"), "allow_read of a \\| b");
+        assert_eq!(super::markdown(r"<details> &lt; \| [x](y)"), r"&lt;details> &amp;lt; \\\| \[x\](y)");
+        assert_eq!(super::markdown("_so_ *so* __egress `so`"), r"\_so\_ \*so\* \_\_egress \`so\`");
     }
 }

@@ -118,6 +118,8 @@ pub enum Course {
 pub struct Facts<'a> {
     /// Whether the manifest claims the guarantee (and, for an `@extra` scenario, extras).
     pub claimed: bool,
+    /// Why it does not claim this case of it, where it says so.
+    pub left_out: Option<&'a str>,
     /// What the manifest declares instead of `holds`, and why.
     pub expected: Option<(Verdict, &'a str)>,
     /// How far the scenario got.
@@ -133,10 +135,12 @@ pub struct Facts<'a> {
 /// The verdict and the sentence that explains it.
 pub fn judge(facts: &Facts<'_>) -> (Verdict, String) {
     let (seen, why) = see(facts);
+    let claimed = facts.claimed && facts.left_out.is_none();
     let proves_nothing = matches!(seen, Verdict::Timeout | Verdict::Inconclusive);
     match facts.expected {
-        _ if !facts.claimed && (proves_nothing || matches!(seen, Verdict::Holds | Verdict::Fails)) => {
-            (Verdict::NotClaimed, format!("{SEEN}{}; {why}", seen.word()))
+        _ if !claimed && (proves_nothing || matches!(seen, Verdict::Holds | Verdict::Fails)) => {
+            let left_out = facts.left_out.map(|why| format!(" ({why})")).unwrap_or_default();
+            (Verdict::NotClaimed, format!("{SEEN}{}; {why}{left_out}", seen.word()))
         }
         Some((expected, reason)) if seen == expected => (Verdict::ExpectedFailure, format!("{reason}; seen: {why}")),
         Some((_, reason)) if seen == Verdict::Holds => {
@@ -255,6 +259,28 @@ mod tests {
         let course = Course::TimedOut("late".into());
         let facts = Facts { claimed: true, course, findings: &leak, ..Facts::default() };
         assert_eq!(judge(&facts).0, Verdict::Fails);
+    }
+
+    #[test]
+    fn a_case_that_is_left_out_says_why_behind_what_was_seen() {
+        let controls = [control(true, None)];
+        let judged = |course: Course, held| {
+            let findings = [finding(held)];
+            let left_out = Some("it documents another");
+            judge(&Facts {
+                claimed: true,
+                left_out,
+                course,
+                findings: &findings,
+                controls: &controls,
+                ..Facts::default()
+            })
+        };
+        let (verdict, why) = judged(Course::Complete, false);
+        assert_eq!((verdict, why.as_str()), (Verdict::NotClaimed, "seen: fails; seen (it documents another)"));
+        assert_eq!(seen_unclaimed(&why), Some("fails"));
+        let blocked = Course::NotAsked(Verdict::Blocked, "not installed".into());
+        assert_eq!(judged(blocked, true), (Verdict::Blocked, "not installed".into()));
     }
 
     #[test]

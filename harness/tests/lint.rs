@@ -38,6 +38,8 @@ fn manifests_are_in_order() {
     let features = features::read(&root()).unwrap();
     let manifests: Vec<Manifest> =
         manifest::names(&root()).iter().map(|name| Manifest::read(&root(), name, &catalogue).unwrap()).collect();
+    let names: Vec<String> = manifests.iter().map(|manifest| manifest.name.clone()).collect();
+    assert_eq!(names, manifest::names(&root()), "a manifest is called as its file");
     nothing(&lint::manifests(&manifests, &features, &catalogue));
 }
 

@@ -77,8 +77,36 @@ fn headings_are_in_order_and_tables_say_what_they_are() {
     assert_eq!(page.matches("<table").count(), page.matches("<caption").count());
     assert!(captures("<th( [^>]*)>", &page).iter().all(|attributes| attributes.contains("scope=")));
     assert!(!page.contains("<th>"));
+    // Where a table is laid out as something else, its parts are still what they are: each that is heard has its role.
+    for (part, roles) in [
+        ("table", "table"),
+        ("thead", "rowgroup"),
+        ("tbody", "rowgroup"),
+        ("tr", "row"),
+        ("th", "columnheader rowheader"),
+        ("td", "cell"),
+    ] {
+        for attributes in captures(&format!("<{part}( [^>]*|)>"), &page) {
+            let role = captures(r#"role="(\w+)""#, &attributes).concat();
+            let is_heard = !attributes.contains("aria-hidden");
+            assert!(!is_heard || roles.split(' ').any(|known| known == role), "<{part}{attributes}>");
+        }
+    }
     for landmark in ["<html lang=", "<header>", "<main>", "<nav aria-label=", "<footer>", "class=\"skip\""] {
         assert!(page.contains(landmark), "{landmark} is missing");
+    }
+}
+
+#[test]
+fn a_chapter_says_which_kinds_it_has() {
+    let page = fixture::all().html;
+    for (chapter, kinds) in [("FS", ["limit", "must"]), ("CLI", ["cli", "extra"])] {
+        let classes = captures(&format!(r#"<section class="([^"]*)" aria-labelledby="{chapter}">"#), &page).concat();
+        let told: Vec<&str> = classes.split(' ').filter_map(|class| class.strip_prefix("has-")).collect();
+        assert_eq!(told, kinds, "{chapter}");
+    }
+    for kind in ["must", "cli", "limit", "interpretation", "contract", "extra"] {
+        assert!(page.contains(&format!("body:has(#f-k-{kind}:checked) .has-{kind} {{ display: block; }}")), "{kind}");
     }
 }
 
@@ -92,7 +120,7 @@ fn nothing_is_loaded_and_nothing_is_executed() {
         assert!(real.is_empty(), "{real:?}");
     }
     assert_eq!(captures("<link ([^>]*)>", &page), [r#"rel="icon" href="data:,""#]);
-    assert!(page.contains("default-src 'none'"));
+    assert!(page.contains("default-src 'none'") && page.contains("form-action 'none'"));
 }
 
 #[test]

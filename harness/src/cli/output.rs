@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::Catalogue;
 use crate::record::{Run, ScenarioLine, exit_code};
 use crate::text::print;
-use crate::verdict::Verdict;
 use crate::{junit, summary};
 
 /// The names of what a run leaves.
@@ -92,8 +91,7 @@ impl Files {
         self.report.write_all(report.as_bytes()).map_err(|e| format!("report.md: {e}"))?;
         let junit = junit::render(run, lines)?;
         self.junit.write_all(junit.as_bytes()).map_err(|e| format!("junit.xml: {e}"))?;
-        let verdicts: Vec<Verdict> = lines.iter().map(|l| l.verdict).collect();
-        print(&format!("{}\n", summary::closing_line(&verdicts)));
+        print(&format!("{}\n", summary::closing_line(run, lines)));
         Ok(exit_code(run, lines))
     }
 }

@@ -61,7 +61,11 @@ impl Prepared {
                 .transpose()?
                 .unwrap_or_default(),
         };
-        let digests = [("manifest", host::digest(&manifest::path(&root, &args.driver)))];
+        let like = manifest.like.as_deref();
+        let digests = [
+            ("manifest", host::digest(&manifest::path(&root, &args.driver))),
+            ("manifest/like", like.and_then(|name| host::digest(&manifest::path(&root, name)))),
+        ];
         let digests = digests.into_iter().filter_map(|(name, digest)| Some((name.to_owned(), digest?))).collect();
         let is_own = !args.driver.ends_with(".yaml");
         let beside = if is_own { None } else { std::fs::canonicalize(&args.driver).ok() };

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Manifest;
+use super::identity::{is_address, is_of_others};
 use crate::features::{Case, nearest_case};
 use crate::verdict::Verdict;
 
@@ -135,18 +136,12 @@ pub fn stale(manifest: &Manifest, cases: &[Case]) -> Vec<String> {
 
 /// Deviations without the version since which they are known, of a product that has releases of its own.
 pub fn undated(manifest: &Manifest) -> Vec<String> {
-    let is_ours = !is_address(&manifest.homepage);
+    let is_ours = !is_of_others(&manifest.homepage);
     let deviates = |entry: &&Expectation| !matches!(entry.outcome, Deviation::Holds | Deviation::NotClaimed);
     let undated = manifest.expect.iter().filter(|entry| !is_ours && deviates(entry) && entry.since.is_none());
     undated
         .map(|entry| format!("{}: expect: {} has no since:, the version that was judged", manifest.name, entry.id))
         .collect()
-}
-
-/// Whether something can be looked up on the web.
-fn is_address(url: &str) -> bool {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
 use super::expectation::{self, Deviation, Expectation};
-use super::like;
 use super::observe::Observe;
 use super::part::Part;
+use super::{identity, like};
 use crate::catalogue::{Catalogue, is_id};
 
 /// Sandbox: launches one command under a policy. Factory: keeps the whole contract.
@@ -144,9 +144,7 @@ impl Manifest {
         let text = std::fs::read_to_string(&path).map_err(|e| {
             format!("driver {driver}: {}: {e}; known drivers: {}", path.display(), names(root).join(", "))
         })?;
-        let mut manifest = like::read(root, &text).map_err(|e| format!("{}: {e}", path.display()))?;
-        let path = path.canonicalize().map_err(|e| format!("{}: {e}", path.display()))?;
-        manifest.provide.iter_mut().for_each(|part| part.beside(&path));
+        let manifest = like::read(root, &path, &text).map_err(|e| format!("{}: {e}", path.display()))?;
         manifest.check(catalogue).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(manifest)
     }
@@ -161,6 +159,7 @@ impl Manifest {
     }
 
     fn check(&self, catalogue: &Catalogue) -> Result<(), String> {
+        identity::check(&self.name)?;
         for id in self.claims.iter().map(String::as_str).chain(self.expect.iter().map(Expectation::guarantee)) {
             if !is_id(id) || catalogue.get(id).is_none() {
                 return Err(format!("\"{id}\" is not a guarantee of features/guarantees.md"));

@@ -4,6 +4,7 @@
 
 pub mod commands;
 pub mod expectation;
+pub mod identity;
 mod like;
 pub mod manifest;
 pub mod observe;

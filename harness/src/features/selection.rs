@@ -6,7 +6,7 @@ use cucumber::feature::Ext;
 use gherkin::Feature;
 
 use super::Case;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, chapter};
 use crate::driver::Manifest;
 
 /// What is selected on the command line; empty = everything.
@@ -90,8 +90,7 @@ pub fn nearest_case(name: &str, cases: &[Case]) -> Option<String> {
 }
 
 fn is_of(case: &Case, wanted: &str) -> bool {
-    let chapter = case.id.split('-').next().unwrap_or_default();
-    wanted == case.id || wanted == chapter || wanted == case.name()
+    wanted == case.id || wanted == chapter(&case.id) || wanted == case.name()
 }
 
 fn has(case: &Case, tag: &str) -> bool {

@@ -82,12 +82,8 @@ pub fn merge(shards: &[(String, Record)]) -> Result<Record, Refusal> {
         return Err(Refusal::Unfit(format!("the shards have {has} scenarios, {all} were selected in all of them")));
     }
     scenarios.sort_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
-    let mut verdicts = BTreeMap::new();
-    for line in &scenarios {
-        *verdicts.entry(line.verdict.word().to_owned()).or_insert(0) += 1;
-    }
     let ms = shards.iter().map(|(_, record)| record.end.ms).sum();
-    Ok(Record { run: run(shards, first, all), scenarios, end: End { end: true, verdicts, ms } })
+    Ok(Record { run: run(shards, first, all), end: End::of(&scenarios, ms), scenarios })
 }
 
 fn run(shards: &[(String, Record)], first: &Record, all: usize) -> Run {
@@ -140,6 +136,7 @@ fn differs(own: &Run, other: &Run) -> Option<(String, String, String)> {
         ("driver", own.driver.clone(), other.driver.clone()),
         ("version of the driver", some(&own.driver_version), some(&other.driver_version)),
         ("harness", own.harness.clone(), other.harness.clone()),
+        ("commit", some(&own.commit), some(&other.commit)),
         ("selection", own.selection.join(" "), other.selection.join(" ")),
         ("number of shards", of(own), of(other)),
         ("number of scenarios in all shards", all(own), all(other)),
@@ -220,6 +217,7 @@ mod tests {
         };
         assert!(with(|run| run.driver = "y".into()).starts_with("r2: driver y, but r1 has x"));
         assert!(with(|run| run.driver_version = Some("2".into())).contains("version of the driver 2"));
+        assert!(with(|run| run.commit = Some("beef".into())).contains("r2: commit beef, but r1 has none"));
         assert!(
             with(|run| _ = run.digests.insert("features".into(), "beef".into())).contains("digest of features beef")
         );

@@ -171,10 +171,26 @@ pub struct End {
     pub ms: u64,
 }
 
+impl End {
+    /// The end of a run with these scenarios.
+    pub fn of(lines: &[ScenarioLine], ms: u64) -> Self {
+        let mut verdicts = BTreeMap::new();
+        for line in lines {
+            *verdicts.entry(line.verdict.word().to_owned()).or_insert(0) += 1;
+        }
+        Self { end: true, verdicts, ms }
+    }
+}
+
 impl ScenarioLine {
     /// `ID/case`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.id, self.case)
+    }
+
+    /// Whether it checks more than the guarantee's row says.
+    pub fn is_extra(&self) -> bool {
+        self.tags.iter().any(|t| t == "extra")
     }
 
     /// A line for a case.
@@ -202,7 +218,7 @@ impl ScenarioLine {
 #[schemars(title = "Record")]
 pub enum RecordLine {
     /// The first line.
-    Run(Run),
+    Run(Box<Run>),
     /// A line a scenario.
     Scenario(ScenarioLine),
     /// The last line.
@@ -256,11 +272,7 @@ pub(crate) mod tests {
 
     /// A whole record.
     pub fn record(driver: &str, scenarios: Vec<ScenarioLine>) -> Record {
-        let mut verdicts = BTreeMap::new();
-        for line in &scenarios {
-            *verdicts.entry(line.verdict.word().to_owned()).or_insert(0) += 1;
-        }
         let run = Run { selected: scenarios.len(), ..run(driver) };
-        Record { run, scenarios, end: End { end: true, verdicts, ms: 5 } }
+        Record { run, end: End::of(&scenarios, 5), scenarios }
     }
 }

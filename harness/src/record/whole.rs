@@ -16,11 +16,13 @@ pub fn unused<'a>(run: &'a Run, lines: &[ScenarioLine]) -> Vec<&'a str> {
     run.expect.iter().map(String::as_str).filter(|entry| !uses(entry)).collect()
 }
 
-/// The exit code of a run: 1 = something broke, or a declared deviation is not used; 3 = something was not proven; 0 = neither.
+/// The exit code of a run: 1 = something broke, or a declared deviation is not used; 3 = something was not proven, or all of it
+/// is for another platform (a share of a run may be so); 0 = neither.
 pub fn exit_code(run: &Run, lines: &[ScenarioLine]) -> u8 {
+    let elsewhere = || run.shard.is_none() && lines.iter().all(|l| l.verdict == Verdict::NotApplicable);
     match () {
         () if lines.iter().any(|l| l.verdict.breaks()) || !unused(run, lines).is_empty() => 1,
-        () if lines.iter().any(|l| l.verdict.unproven()) => 3,
+        () if lines.iter().any(|l| l.verdict.unproven()) || elsewhere() => 3,
         () => 0,
     }
 }
@@ -28,6 +30,7 @@ pub fn exit_code(run: &Run, lines: &[ScenarioLine]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Shard;
     use crate::record::tests::{line, run};
 
     #[test]
@@ -42,6 +45,18 @@ mod tests {
         assert_eq!((unused(&run, &lines), exit_code(&run, &lines)), (vec!["FS-08/b"], 1));
         run.selection = vec!["--id FS".into()];
         assert_eq!((unused(&run, &lines).len(), exit_code(&run, &lines)), (0, 0));
+    }
+
+    #[test]
+    fn a_run_of_which_nothing_is_for_this_platform_proved_nothing() {
+        let mut run = run("x");
+        let mut lines = vec![line("FS-06", "a", Verdict::NotApplicable)];
+        assert_eq!(exit_code(&run, &lines), 3);
+        run.shard = Some(Shard { number: 1, of: 2 });
+        assert_eq!(exit_code(&run, &lines), 0);
+        run.shard = None;
+        lines.push(line("FS-06", "b", Verdict::NotClaimed));
+        assert_eq!(exit_code(&run, &lines), 0);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Writing a record, line by line, so that what was judged before a crash is kept.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -42,11 +41,8 @@ impl Recorder {
     /// # Errors
     /// When it cannot be written.
     pub fn end(&mut self, ms: u64) -> io::Result<()> {
-        let mut verdicts = BTreeMap::new();
-        for line in &self.lines {
-            *verdicts.entry(line.verdict.word().to_owned()).or_insert(0) += 1;
-        }
-        self.put(&End { end: true, verdicts, ms })
+        let end = End::of(&self.lines, ms);
+        self.put(&end)
     }
 
     fn put(&mut self, line: &impl Serialize) -> io::Result<()> {

@@ -22,7 +22,7 @@ pub struct Column {
     pub version: String,
     /// `sandbox` or `factory`.
     pub kind: String,
-    /// Where its claims are documented, if that is an https address.
+    /// Where its claims are documented, if those are others'.
     pub homepage: Option<String>,
     /// In which configuration it was judged.
     pub about: String,
@@ -49,12 +49,12 @@ pub struct Column {
     /// Guarantees that do not, and are not claimed.
     pub short: Vec<String>,
     /// Guarantees that are claimed and do not hold, with the reason.
-    pub deviations: Vec<Deviation>,
+    pub unkept: Vec<Unkept>,
 }
 
 /// A claim that does not hold.
 #[derive(Debug, Serialize)]
-pub struct Deviation {
+pub struct Unkept {
     /// The guarantee.
     pub id: String,
     /// The verdict.
@@ -124,7 +124,7 @@ impl Column {
             unknown: unknown.into_iter().collect(),
             beyond: Vec::new(),
             short: Vec::new(),
-            deviations: Vec::new(),
+            unkept: Vec::new(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Column {
             if verdict.breaks() || verdict.unproven() || verdict == Verdict::ExpectedFailure {
                 let word = word(verdict);
                 let reasons = cell.evidence.reasons(word.word);
-                self.deviations.push(Deviation { id: line.id.clone(), verdict: word.word, mark: word.mark, reasons });
+                self.unkept.push(Unkept { id: line.id.clone(), verdict: word.word, mark: word.mark, reasons });
             }
         }
     }

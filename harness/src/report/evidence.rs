@@ -196,7 +196,7 @@ impl Case {
         Self {
             anchor,
             title: shown(&line.title, 200),
-            extra: line.tags.iter().any(|t| t == "extra"),
+            extra: line.is_extra(),
             why: explains(line).then(|| shown(told(line), bounds.text)),
             findings: findings.collect(),
             controls: controls.collect(),

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::column::{Column, Deviation};
+use super::column::{Column, Unkept};
 use super::model::{Cell, Page};
+use crate::text::markdown as text;
 
 /// The page `matrix.md`.
 pub fn matrix(page: &Page) -> String {
@@ -60,9 +61,9 @@ fn about(out: &mut String, column: &Column) {
         return;
     }
     let _ = writeln!(out, "\n{} hold.", score(column));
-    if !column.deviations.is_empty() {
+    if !column.unkept.is_empty() {
         out.push_str("\nClaimed, and not shown to hold:\n\n");
-        column.deviations.iter().for_each(|deviation| deviates(out, deviation));
+        column.unkept.iter().for_each(|claim| unkept(out, claim));
     }
     for (title, ids) in [("Holds beyond its claims", &column.beyond), ("Not claimed, and does not hold", &column.short)]
     {
@@ -72,12 +73,12 @@ fn about(out: &mut String, column: &Column) {
     }
 }
 
-fn deviates(out: &mut String, deviation: &Deviation) {
+fn unkept(out: &mut String, claim: &Unkept) {
     const SHOWN: usize = 4;
-    let reasons: Vec<String> = deviation.reasons.iter().take(SHOWN).map(|reason| text(reason)).collect();
-    let more = deviation.reasons.len().saturating_sub(SHOWN);
+    let reasons: Vec<String> = claim.reasons.iter().take(SHOWN).map(|reason| text(reason)).collect();
+    let more = claim.reasons.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let _ = writeln!(out, "- {} {} {}: {}{more}", deviation.mark, deviation.id, deviation.verdict, reasons.join("; "));
+    let _ = writeln!(out, "- {} {} {}: {}{more}", claim.mark, claim.id, claim.verdict, reasons.join("; "));
 }
 
 fn score(column: &Column) -> String {
@@ -106,18 +107,4 @@ fn platform(page: &Page) -> String {
 
 fn day(time: &str) -> &str {
     time.split('T').next().unwrap_or(time)
-}
-
-/// Text of others in a table's cell: Markdown and HTML in it stay what they are, letters.
-fn text(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
 }

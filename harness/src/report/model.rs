@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::Source;
 use super::column::Column;
 use super::evidence::{Bounds, Evidence};
-use crate::catalogue::{Catalogue, Guarantee, Kind};
+use crate::catalogue::{Catalogue, Guarantee, Kind, chapter};
+use crate::driver::identity::is_of_others;
 use crate::record::{Record, Run, ScenarioLine};
 use crate::summary::{self, Row, WORST_FIRST};
 use crate::text::line;
@@ -169,7 +170,7 @@ impl Page {
 
 impl Chapter {
     fn add(chapters: &mut Vec<Self>, title: &str, line: Line) {
-        let id = line.id.split('-').next().unwrap_or_default();
+        let id = chapter(&line.id);
         if chapters.last().is_none_or(|c| c.id != id) {
             let (verdicts, kinds) = (BTreeSet::new(), BTreeSet::new());
             chapters.push(Self { id: id.to_owned(), title: title.to_owned(), rows: Vec::new(), verdicts, kinds });
@@ -201,8 +202,7 @@ impl Cell {
         let lines: Vec<&ScenarioLine> = record.scenarios.iter().filter(|l| l.id == guarantee.id).collect();
         let verdict = row.verdict();
         // As the row's verdict does, a cell counts the scenarios beyond the row's words only where there are no others.
-        let is_extra = |l: &ScenarioLine| l.tags.iter().any(|t| t == "extra");
-        let counting: Vec<&&ScenarioLine> = lines.iter().filter(|l| is_extra(l) == row.verdicts.is_empty()).collect();
+        let counting: Vec<&&ScenarioLine> = lines.iter().filter(|l| l.is_extra() == row.verdicts.is_empty()).collect();
         let seen: Vec<&str> = counting.iter().filter_map(|l| seen(l)).collect();
         let held = seen.iter().filter(|s| **s == Verdict::Holds.word()).count();
         let unclaimed = match () {
@@ -245,7 +245,7 @@ pub fn seen(line: &ScenarioLine) -> Option<&str> {
 
 /// Whether a run judged somebody else's implementation: its claims are documented elsewhere.
 pub fn is_peer(run: &Run) -> bool {
-    run.homepage.starts_with("https://")
+    is_of_others(&run.homepage)
 }
 
 /// Text of others: on one line, cut, with what is not seen made visible.

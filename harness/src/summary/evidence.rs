@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Style, colour};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, chapter};
 use crate::features::FEATURES;
 use crate::record::{Run, ScenarioLine};
 use crate::text;
@@ -49,7 +49,7 @@ fn shared(run: &Run, alike: &[&ScenarioLine], catalogue: &Catalogue, style: Styl
     let first = alike[0];
     let mut chapters: BTreeMap<&str, usize> = BTreeMap::new();
     for line in alike {
-        *chapters.entry(line.id.split('-').next().unwrap_or_default()).or_insert(0) += 1;
+        *chapters.entry(chapter(&line.id)).or_insert(0) += 1;
     }
     let chapters: Vec<String> = chapters.iter().map(|(chapter, count)| format!("{chapter} {count}")).collect();
     let head = format!("{}  {} scenarios, for one reason", first.verdict.word(), alike.len());

@@ -13,7 +13,7 @@ use crate::catalogue::{Catalogue, Guarantee, is_id};
 use crate::features::Case;
 use crate::record::Record;
 use crate::summary::rows;
-use crate::text::line;
+use crate::text::{line, markdown as cell};
 
 /// Where the verdicts of a column are from, and the verdict by guarantee.
 pub struct Column {
@@ -121,11 +121,6 @@ fn row(guarantee: &Guarantee, cases: &[Case], columns: &[Column]) -> String {
 
 fn name(path: &str) -> &str {
     path.strip_prefix("features/").unwrap_or(path)
-}
-
-/// Text of the document, or of a record, in a table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;").replace('[', "\\[")
 }
 
 #[cfg(test)]

@@ -77,6 +77,10 @@ fn a_filter_needs_no_script() {
         assert!(is_rendered(&mut browser, stays), "{filter}: {stays}");
         assert!(gone == "#nothing" || !is_rendered(&mut browser, gone), "{filter}: {gone}");
     }
+    browser.value("document.getElementById('f-k-cli').click()");
+    assert!(is_rendered(&mut browser, "#CLI"), "it has extras");
+    browser.value("document.getElementById('f-k-extra').click()");
+    assert!(!is_rendered(&mut browser, "#CLI") && is_rendered(&mut browser, "#FS"), "a heading over nothing");
     browser.value("document.querySelector('button[type=reset]').click()");
     assert!(is_rendered(&mut browser, "#FS-06") && is_rendered(&mut browser, "#CLI-01 .i-own"));
 }
@@ -144,30 +148,36 @@ fn print_unfolds_what_does_not_hold() {
     assert!(pdf.starts_with("JVBERi0") && pdf.len() > 20_000, "{} bytes", pdf.len());
 }
 
+/// What a screen reader is told: role and name of each node.
+fn tree(browser: &mut Browser) -> Vec<(String, String)> {
+    let tree = browser.ask("Accessibility.getFullAXTree", json!({}));
+    let nodes = tree["nodes"].as_array().unwrap().iter().filter(|n| n["ignored"] != json!(true));
+    let text = |node: &Value, key: &str| node[key]["value"].as_str().unwrap_or_default().to_owned();
+    nodes.map(|node| (text(node, "role"), text(node, "name"))).collect()
+}
+
 #[test]
 fn a_screen_reader_gets_names_headers_and_landmarks() {
-    let (mut browser, _) = opened("tree", "#FS-07/peer");
-    let tree = browser.ask("Accessibility.getFullAXTree", json!({}));
-    let nodes: Vec<(String, String)> = tree["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|n| n["ignored"] != json!(true))
-        .map(|n| {
-            let text = |key: &str| n[key]["value"].as_str().unwrap_or_default().to_owned();
-            (text("role"), text("name"))
-        })
-        .collect();
-    let named = |role: &str| nodes.iter().filter(|(r, _)| r == role).map(|(_, name)| name.as_str()).collect::<Vec<_>>();
-    for role in ["main", "banner", "contentinfo", "navigation", "table", "columnheader", "rowheader", "cell", "heading"]
-    {
-        assert!(!named(role).is_empty(), "no {role}");
+    let (mut browser, url) = opened("tree", "#FS-07/peer");
+    for width in [1280, 360] {
+        browser.resize(width, 800);
+        browser.open(&format!("{url}#FS-07/peer"));
+        let nodes = tree(&mut browser);
+        let named =
+            |role: &str| nodes.iter().filter(|(r, _)| r == role).map(|(_, name)| name.as_str()).collect::<Vec<_>>();
+        for role in ["main", "banner", "contentinfo", "navigation", "rowheader", "cell", "heading"] {
+            assert!(!named(role).is_empty(), "no {role} at {width} px");
+        }
+        for role in ["link", "checkbox", "radio", "button", "columnheader", "rowheader", "table", "heading"] {
+            assert!(named(role).iter().all(|name| !name.trim().is_empty()), "a {role} without a name at {width} px");
+        }
+        assert!(named("table").iter().any(|name| name.starts_with("How each implementation did")), "{width} px");
+        assert_eq!(named("table").len(), 3, "the overview and two chapters at {width} px");
+        assert!(named("link").contains(&"peer, FS-07: fails: 0 of 1 hold"), "{:?}", named("link"));
+        // On a narrow screen each cell says itself what it is of.
+        assert_eq!(named("columnheader").contains(&"peer"), width == 1280);
+        assert!(named("rowheader").contains(&"peer") && named("cell").iter().any(|name| name.contains("fails")));
     }
-    for role in ["link", "checkbox", "radio", "button", "columnheader", "rowheader", "table", "heading"] {
-        assert!(named(role).iter().all(|name| !name.trim().is_empty()), "a {role} without a name");
-    }
-    assert!(named("link").contains(&"peer, FS-07: fails: 0 of 1 hold"), "{:?}", named("link"));
-    assert!(named("columnheader").contains(&"peer"));
 }
 
 /// With JavaScript, where a hole would be used.
