@@ -10,6 +10,7 @@
 //! ```
 //! The harness is a black box's judge: it never links to an implementation and never branches on a driver's name.
 
+pub mod apart;
 pub mod available;
 pub mod caller;
 pub mod catalogue;

@@ -2,15 +2,16 @@
 //!
 //! A run that crashes, hangs or cannot be built becomes "no record" with its reason, and the others go on.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::output::Outputs;
 use super::report;
+use crate::apart;
 use crate::catalogue::Catalogue;
 use crate::driver::manifest;
 use crate::record::Record;
@@ -141,31 +142,11 @@ fn ended(
 ) -> Result<Option<ExitStatus>, String> {
     Outputs::remove(folder)?; // an earlier run's record must not stand for this one; all else there is not ours
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut child = start(driver, root, folder, log, args)?;
-    wait(&mut child, Duration::from_secs(args.bound)).map_err(|e| format!("its run could not be waited for: {e}"))
-}
-
-fn start(driver: &str, root: &Path, folder: &Path, log: &Path, args: &MatrixArgs) -> Result<Child, String> {
     let program = std::env::current_exe().map_err(|e| format!("this program is not found: {e}"))?;
-    let file = File::create(log).map_err(|e| format!("{}: {e}", log.display()))?;
-    let both = file.try_clone().map_err(|e| format!("{}: {e}", log.display()))?;
     let mut command = Command::new(program);
     command.args(["run", "--driver", driver]).arg("--root").arg(root).arg("--out").arg(folder).args(&args.more);
-    let command = command.stdin(Stdio::null()).stdout(file).stderr(both);
-    command.spawn().map_err(|e| format!("its run could not be started: {e}"))
-}
-
-/// Waits for a run; none if it had to be killed. Its lab dies with it.
-fn wait(child: &mut Child, bound: Duration) -> std::io::Result<Option<ExitStatus>> {
-    let began = Instant::now();
-    while began.elapsed() < bound {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    child.kill()?;
-    child.wait().map(|_| None)
+    command.stdin(Stdio::null());
+    apart::run(command, log, Duration::from_secs(args.bound)).map_err(|e| format!("its run ({}): {e}", log.display()))
 }
 
 /// The folder of a driver's record: its name, or that of its manifest.

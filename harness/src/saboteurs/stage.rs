@@ -1,18 +1,12 @@
 //! Where faults are put in force: each in a run of the suite of its own, as a process of its own.
-#![allow(unsafe_code)] // pre_exec, with its SAFETY sentence
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-use nix::sys::prctl;
-use nix::sys::signal::Signal;
 
 use super::change::Changes;
 use super::enumeration::{self, Told};
@@ -20,15 +14,13 @@ use super::fault::Fault;
 use super::judge::{self, NoRecord, SOUND};
 use super::results::Results;
 use super::tree::Programs;
+use crate::apart;
 use crate::record::{Record, millis};
 use crate::text::print;
 
 /// A run with a fault in force is over by then, or ended by force: a run takes seconds; where every scenario of a guarantee waits in
 /// vain, as for processes that outlive their launcher, some minutes.
 const BOUND: Duration = Duration::from_secs(300);
-
-/// How often a run is asked whether it is over.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The programs, and where their runs leave what they say.
 pub struct Stage {
@@ -98,9 +90,9 @@ impl Stage {
         std::fs::write(&look, enumeration::look()).map_err(|e| format!("{}: {e}", look.display()))?;
         let shell = File::open(&look).map_err(|e| format!("{}: {e}", look.display()))?;
         command.arg("--keep").stdin(shell);
-        let ended = said(command, &run.said, BOUND).map_err(|e| format!("{}: {e}", run.said.display()));
+        let ended = apart::run(command, &run.said, BOUND).map_err(|e| format!("{}: {e}", run.said.display()));
         let _ = std::fs::remove_dir_all(&run.programs);
-        if !ended? {
+        if ended?.is_none() {
             return Err(format!("not over after {} s: {}", BOUND.as_secs(), run.said.display()));
         }
         let not = judge::not_sound(&Record::read(&run.out)?.scenarios);
@@ -125,9 +117,9 @@ impl Stage {
     ) -> Result<Record, NoRecord> {
         let change = fault.and_then(|fault| fault.bubblewrap.as_ref()).map(Changes::told);
         let run = self.run(name, fault.filter(|fault| !fault.edits.is_empty()), change.as_deref(), ids)?;
-        let in_time = said(run.command, &run.said, bound).map_err(|e| format!("{}: {e}", run.said.display()));
+        let ended = apart::run(run.command, &run.said, bound).map_err(|e| format!("{}: {e}", run.said.display()));
         let _ = std::fs::remove_dir_all(&run.programs);
-        if !in_time? {
+        if ended?.is_none() {
             let why = format!("not over after {} s: {}", bound.as_secs(), run.said.display());
             return Err(NoRecord { why, late: true });
         }
@@ -165,43 +157,4 @@ struct Run {
     out: PathBuf,
     /// Where what it says goes.
     said: PathBuf,
-}
-
-/// Runs it to its end, or for as long as it may; what it says goes into a file. Whether it was over in time.
-fn said(mut command: Command, path: &Path, bound: Duration) -> io::Result<bool> {
-    let file = File::create(path)?;
-    command.stdout(file.try_clone()?).stderr(file);
-    // SAFETY: one system call. The lab dies with the run, and the run with this thread, whatever ends it: Ctrl-C too.
-    unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
-    let (began, mut run) = (Instant::now(), command.spawn()?);
-    while run.try_wait()?.is_none() {
-        if began.elapsed() > bound {
-            run.kill()?;
-            run.wait()?;
-            return Ok(false);
-        }
-        std::thread::sleep(LOOK);
-    }
-    Ok(true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_end_is_ended() {
-        let path = std::env::temp_dir().join(format!("kusaw-said-{}", std::process::id()));
-        let shell = |script: &str| {
-            let mut command = Command::new("/bin/sh");
-            command.args(["-c", script]);
-            command
-        };
-        let began = Instant::now();
-        assert!(said(shell("echo x"), &path, Duration::from_secs(20)).unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "x\n");
-        assert!(!said(shell("exec sleep 60"), &path, Duration::from_millis(200)).unwrap());
-        assert!(began.elapsed() < Duration::from_secs(30));
-        std::fs::remove_file(path).unwrap();
-    }
 }
