@@ -233,9 +233,9 @@ Feature: A step at the caller's terminal
         | its worktree        | f                         |
 
     @case:P10
-    Scenario: an attempt ends, and its neighbour is undisturbed, although the step prints 100 MB
-      When beside a neighbour, the step is the script "head -c 100000000 /dev/zero; exit 7"
-      Then it prints 100000000 bytes
+    Scenario: an attempt ends, and its neighbour is undisturbed, although the step prints 20 MB
+      When beside a neighbour, the step is the script "head -c 20000000 /dev/zero; exit 7"
+      Then it prints 20000000 bytes
       And it ends with the code 7
       And the neighbour is as it would be alone
       And planted, an attempt that does not end is noticed
