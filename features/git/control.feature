@@ -181,6 +181,8 @@ Feature: Control files
         | config.worktree        | tools/probe write {repository}/.git/config.worktree x                          |
         | a list of alternates   | tools/probe write {repository}/.git/objects/info/alternates x                  |
         | the folder of objects  | tools/probe rename {repository}/.git/objects {repository}/.git/moved           |
+        | the folder of lists of objects | tools/probe rename {repository}/.git/objects/info {repository}/.git/objects/moved |
+        | the folder of worktrees | tools/probe rename {repository}/.git/worktrees {repository}/.git/moved         |
 
     @extra
     Scenario Outline: that <what> of the worktree cannot be changed, the step sees at once
