@@ -56,7 +56,7 @@ pub fn markdown(results: &Results, faults: &[Fault]) -> String {
     let unnoticed: Vec<_> = faults.iter().filter_map(|f| Some((f, f.unnoticed.as_ref()?))).collect();
     if !unnoticed.is_empty() {
         page.push_str(
-            "\n## Not put in force\n\nNothing could notice these by itself: another guard stands behind it.\n\n",
+            "\n## Not put in force\n\nWhy no scenario notices them, or none does yet, stands beside each.\n\n",
         );
         page.push_str("| fault | of | what is wrong then | why nothing notices |\n|---|---|---|---|\n");
         for (fault, why) in unnoticed {

@@ -196,6 +196,7 @@ mod tests {
         let shown = Shown { git: &at("git"), parts: vec![(at("refs"), "refs")], objects: &objects };
         let mut git = shown.git(&["-c", "alias.x=!echo up; read end; :", "x"]).unwrap();
         let mut bwrap = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let _waits_for = bwrap.stdin.take(); // wait() would close it, and the program end by itself
         let mut up = [0; 3];
         bwrap.stdout.take().unwrap().read_exact(&mut up).unwrap();
         let child =
